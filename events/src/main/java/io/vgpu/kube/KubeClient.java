@@ -1,0 +1,87 @@
+package io.vgpu.kube;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.vertx5.Vertx5HttpClientFactory;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vgpu.runtime.UsageException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fabric8 client on a Vert.x of its own (D14): it parses JSON on its event loop, which would
+ * stall ours. Its calls block, so they belong on virtual threads or lanes; its callbacks come on
+ * its own threads.
+ */
+public final class KubeClient implements AutoCloseable {
+  private final Vertx vertx;
+  private final KubernetesClient client;
+
+  private KubeClient(Vertx vertx, KubernetesClient client) {
+    this.vertx = vertx;
+    this.client = client;
+  }
+
+  /**
+   * Connects with a kubeconfig file, or from inside a pod when there is none. {@code
+   * requestTimeout} bounds each request (zero keeps the client's default); failed requests are not
+   * retried here, so that each caller decides.
+   */
+  public static KubeClient open(
+      @Nullable Path kubeconfig, @Nullable String master, Duration requestTimeout) {
+    Config config = base(kubeconfig);
+    ConfigBuilder builder = new ConfigBuilder(config).withRequestRetryBackoffLimit(0);
+    if (master != null && !master.isEmpty()) {
+      builder.withMasterUrl(master);
+    }
+    if (!requestTimeout.isZero()) {
+      builder.withRequestTimeout((int) requestTimeout.toMillis());
+    }
+    Vertx vertx =
+        Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setPreferNativeTransport(true));
+    KubernetesClient client =
+        new KubernetesClientBuilder()
+            .withConfig(builder.build())
+            .withHttpClientFactory(new Vertx5HttpClientFactory(vertx))
+            .build();
+    return new KubeClient(vertx, client);
+  }
+
+  private static Config base(@Nullable Path kubeconfig) {
+    if (kubeconfig == null) {
+      return new ConfigBuilder().withAutoConfigure(true).build();
+    }
+    try {
+      Files.readString(kubeconfig);
+    } catch (IOException e) {
+      throw new UsageException(
+          "--kubeconfig " + kubeconfig + ": cannot be read: " + e.getMessage());
+    }
+    return Config.fromKubeconfig(kubeconfig.toFile());
+  }
+
+  /** The client; shared, thread safe. */
+  public KubernetesClient get() {
+    return client;
+  }
+
+  /** Ends watches and connections within 5 s. */
+  @Override
+  public void close() {
+    client.close();
+    vertx
+        .close()
+        .toCompletionStage()
+        .toCompletableFuture()
+        .orTimeout(5, TimeUnit.SECONDS)
+        .exceptionally(e -> null)
+        .join();
+  }
+}

@@ -1,0 +1,138 @@
+package io.vgpu.kube;
+
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.ObjectReference;
+import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vgpu.model.PodRef;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes Kubernetes events about pods, off every path that decides something: a bucket of their own
+ * (D20), so that they never take requests from bindings; what exceeds it is dropped and counted.
+ * Any thread.
+ */
+public final class KubeEvents implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(KubeEvents.class);
+  private static final int MAX_MESSAGE = 1024; // the API server refuses longer notes
+  private static final int MAX_IN_FLIGHT = 64;
+
+  private final KubernetesClient client;
+  private final String component;
+  private final Clock clock;
+  private final Semaphore inFlight = new Semaphore(MAX_IN_FLIGHT);
+  private final TokenBucket bucket;
+  private final Counter dropped;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  /** Whether an event reports the expected or a fault. */
+  public enum Type {
+    NORMAL("Normal"),
+    WARNING("Warning");
+
+    private final String word;
+
+    Type(String word) {
+      this.word = word;
+    }
+  }
+
+  /** {@code component}: the event's source, e.g. {@code vgpu-scheduler}. */
+  public KubeEvents(
+      KubernetesClient client,
+      String component,
+      TokenBucket bucket,
+      Clock clock,
+      MeterRegistry meters) {
+    this.client = client;
+    this.component = component;
+    this.bucket = bucket;
+    this.clock = clock;
+    this.dropped =
+        Counter.builder("vgpu.kube.events.dropped")
+            .description("Kubernetes events not written for want of budget")
+            .register(meters);
+  }
+
+  /** Tells of a pod; returns at once. A failed write is logged, never thrown. */
+  public void pod(PodRef pod, Type type, String reason, String message) {
+    if (!bucket.tryTake() || !inFlight.tryAcquire()) {
+      dropped.increment();
+      return;
+    }
+    threads.execute(
+        () -> {
+          try {
+            write(pod, type, reason, message);
+          } catch (KubernetesClientException e) {
+            log.warn(
+                "event not written [pod: {}, reason: {}, cause: {}]", pod, reason, e.getMessage());
+          } finally {
+            inFlight.release();
+          }
+        });
+  }
+
+  private void write(PodRef pod, Type type, String reason, String message) {
+    Instant now = clock.instant();
+    String time =
+        DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss'Z'")
+            .withZone(ZoneOffset.UTC)
+            .format(now);
+    ObjectReference about =
+        new ObjectReferenceBuilder()
+            .withApiVersion("v1")
+            .withKind("Pod")
+            .withNamespace(pod.namespace())
+            .withName(pod.name())
+            .withUid(pod.uid())
+            .build();
+    client
+        .v1()
+        .events()
+        .inNamespace(pod.namespace())
+        .resource(
+            new EventBuilder()
+                .withNewMetadata()
+                .withName(eventName(pod))
+                .withNamespace(pod.namespace())
+                .endMetadata()
+                .withInvolvedObject(about)
+                .withType(type.word)
+                .withReason(reason)
+                .withMessage(
+                    message.length() <= MAX_MESSAGE
+                        ? message
+                        : message.substring(0, MAX_MESSAGE - 1) + "…")
+                .withNewSource(component, null)
+                .withReportingComponent(component)
+                .withFirstTimestamp(time)
+                .withLastTimestamp(time)
+                .withCount(1)
+                .build())
+        .create();
+  }
+
+  private static String eventName(PodRef pod) {
+    String suffix = "." + UUID.randomUUID().toString().substring(0, 13);
+    int room = 253 - suffix.length();
+    return (pod.name().length() <= room ? pod.name() : pod.name().substring(0, room)) + suffix;
+  }
+
+  @Override
+  public void close() {
+    threads.shutdownNow();
+  }
+}
