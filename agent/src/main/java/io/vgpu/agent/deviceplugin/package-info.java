@@ -1,0 +1,5 @@
+/** Who is being admitted, and what its container gets. */
+@NullMarked
+package io.vgpu.agent.deviceplugin;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** This node's pods, and what the node publishes. */
+@NullMarked
+package io.vgpu.agent.kube;
+
+import org.jspecify.annotations.NullMarked;

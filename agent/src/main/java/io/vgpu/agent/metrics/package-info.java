@@ -1,0 +1,5 @@
+/** Every meter of the agent. */
+@NullMarked
+package io.vgpu.agent.metrics;
+
+import org.jspecify.annotations.NullMarked;

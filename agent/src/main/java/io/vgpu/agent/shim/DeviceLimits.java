@@ -1,0 +1,37 @@
+package io.vgpu.agent.shim;
+
+import io.vgpu.model.GpuUuid;
+import java.util.Set;
+
+/**
+ * One device entry of a container's {@code limits} (node-agent.md 2.10, cuda-shim.md 3.5).
+ *
+ * @param memLimit bytes
+ * @param memPhysical bytes
+ * @param coreHardPermille never above, in thousandths of the card
+ * @param coreSoftPermille ceiling while the card idles
+ */
+public record DeviceLimits(
+    GpuUuid uuid,
+    int nvmlIndex,
+    int smCount,
+    Set<Flag> flags,
+    long memLimit,
+    long memPhysical,
+    int coreHardPermille,
+    int coreSoftPermille) {
+  /**
+   * Bits of {@code flags}, in the order of {@code abi.h}; bit 0, active, is always set by the
+   * writer.
+   */
+  public enum Flag {
+    MEMORY_LIMIT,
+    COMPUTE_LIMIT,
+    OVERSUBSCRIBE,
+    BALANCE
+  }
+
+  public DeviceLimits {
+    flags = Set.copyOf(flags);
+  }
+}
