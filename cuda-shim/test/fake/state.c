@@ -1,0 +1,205 @@
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fake.h"
+#include "line.h"
+
+struct fake_state fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Handles are addresses in here: a whole card first, then its MIG devices. Nothing is stored. */
+struct nvmlDevice_st {
+  char unused;
+};
+static struct nvmlDevice_st handles[FAKE_DEVICES][1 + FAKE_MIGS];
+
+static uint64_t clock_ns(void) {
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t fake_now(void) {
+  uint64_t now = clock_ns();
+  return now > fake.epoch_ns ? now - fake.epoch_ns : 0;
+}
+
+nvmlDevice_t fake_handle(int device, int mig) { return &handles[device][1 + mig]; }
+
+bool fake_resolve(nvmlDevice_t handle, struct fake_target *out) {
+  uintptr_t base = (uintptr_t)&handles[0][0], at = (uintptr_t)handle;
+  if (at < base || at >= base + sizeof handles) return false;
+  int cell = (int)((at - base) / sizeof handles[0][0]);
+  out->device = cell / (1 + FAKE_MIGS);
+  out->mig = cell % (1 + FAKE_MIGS) - 1;
+  if (out->device >= fake.profile.device_count) return false;
+  return out->mig < 0 || fake.profile.devices[out->device].migs[out->mig].present;
+}
+
+nvmlReturn_t fake_card(nvmlDevice_t handle, struct fake_device **device, int *index) {
+  struct fake_target t;
+  if (!fake_resolve(handle, &t)) return NVML_ERROR_INVALID_ARGUMENT;
+  if (t.mig >= 0) return NVML_ERROR_NOT_SUPPORTED;
+  *device = &fake.profile.devices[t.device];
+  if (index != NULL) *index = t.device;
+  return NVML_SUCCESS;
+}
+
+bool fake_lost(int device) { return fake.profile.devices[device].lost_at <= fake_now(); }
+
+nvmlReturn_t fake_copy(char *out, unsigned int length, const char *text) {
+  if (out == NULL) return NVML_ERROR_INVALID_ARGUMENT;
+  size_t n = strlen(text) + 1;
+  if (n > length) return NVML_ERROR_INSUFFICIENT_SIZE;
+  memcpy(out, text, n);
+  return NVML_SUCCESS;
+}
+
+/* ---- the profile --------------------------------------------------------------------------------------------------- */
+
+/* FAKE_GPUS, else fake.gpus beside this library: a copy of the library is then a node of its own. */
+static bool profile_path(char *out, size_t bytes) {
+  const char *env = getenv("FAKE_GPUS");
+  if (env != NULL && *env != '\0') return (size_t)snprintf(out, bytes, "%s", env) < bytes;
+  Dl_info info;
+  if (dladdr(&fake, &info) == 0 || info.dli_fname == NULL) return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  int n = slash == NULL ? 0 : (int)(slash - info.dli_fname + 1);
+  return (size_t)snprintf(out, bytes, "%.*sfake.gpus", n, info.dli_fname) < bytes;
+}
+
+/* The whole file, or null with a reason. */
+static char *read_file(const char *path, size_t *length, const char **why) {
+  FILE *file = fopen(path, "re");
+  if (file == NULL) {
+    *why = strerror(errno);
+    return NULL;
+  }
+  char *text = malloc(FAKE_FILE_BYTES + 1);
+  if (text != NULL) *length = fread(text, 1, FAKE_FILE_BYTES + 1, file);
+  *why = text == NULL ? "no memory" : ferror(file) ? "cannot be read" : *length > FAKE_FILE_BYTES ? "longer than 1 MiB" : NULL;
+  (void)fclose(file);
+  if (*why == NULL) return text;
+  free(text);
+  return NULL;
+}
+
+static void set_epoch(void) {
+  if (fake.epoch_ns != 0) return;
+  const char *env = getenv("FAKE_GPUS_EPOCH");
+  fake.epoch_ns = clock_ns();
+  if (env == NULL || *env == '\0') return;
+  uint64_t given;
+  if (line_parse_seconds(env, &given)) {
+    fake.epoch_ns = given;
+  } else {
+    (void)fprintf(stderr, "FAKE_GPUS_EPOCH: \"%s\" is not a time in seconds; the node starts now\n", env);
+  }
+}
+
+/* True on error, which is then on stderr. */
+static bool load_profile(void) {
+  char path[4096], error[FAKE_ERROR_BYTES];
+  size_t length = 0;
+  const char *why = NULL;
+  if (!profile_path(path, sizeof path)) {
+    (void)fprintf(stderr, "FAKE_GPUS: names no file\n");
+    return true;
+  }
+  char *text = read_file(path, &length, &why);
+  if (text == NULL) {
+    (void)fprintf(stderr, "FAKE_GPUS: %s: %s\n", path, why);
+    return true;
+  }
+  bool failed = fake_profile_parse(&fake.profile, text, length, error);
+  free(text);
+  if (failed) {
+    (void)fprintf(stderr, "FAKE_GPUS: %s:%s\n", path, error);
+    return true;
+  }
+  set_epoch();
+  control_open(path);
+  fake.loaded = true;
+  return false;
+}
+
+/* ---- entering ------------------------------------------------------------------------------------------------------ */
+
+static void sleep_unlocked(uint64_t ms) {
+  struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+  (void)pthread_mutex_unlock(&fake.lock);
+  while (nanosleep(&t, &t) != 0 && errno == EINTR) {
+  }
+  (void)pthread_mutex_lock(&fake.lock);
+}
+
+/* Counts the call; adds up what the faults that hit it want. */
+static nvmlReturn_t count_call(enum fake_function fn, int device, uint64_t *hang_ms) {
+  nvmlReturn_t result = NVML_SUCCESS;
+  uint64_t all = ++fake.calls[fn][FAKE_DEVICES];
+  uint64_t here = device >= 0 ? ++fake.calls[fn][device] : 0;
+  for (int i = 0; i < fake.profile.fault_count; i++) {
+    const struct fake_fault *f = &fake.profile.faults[i];
+    if (f->function != (int)fn || (f->device != FAKE_ALL_DEVICES && f->device != device)) continue;
+    uint64_t n = f->device == FAKE_ALL_DEVICES ? all : here;
+    if (n < f->from || n - f->from >= f->count) continue;
+    *hang_ms += f->hang_ms;
+    if (result == NVML_SUCCESS) result = f->code;
+  }
+  return result;
+}
+
+static nvmlReturn_t admit(enum fake_function fn, enum fake_call kind, nvmlDevice_t handle) {
+  struct fake_target t = {-1, -1};
+  uint64_t hang_ms = 0;
+  if (kind == FAKE_CALL_OPEN && !fake.loaded && load_profile()) return NVML_ERROR_UNKNOWN;
+  if (kind != FAKE_CALL_OPEN && fake.inits == 0) return NVML_ERROR_UNINITIALIZED;
+  control_poll();
+  if (kind == FAKE_CALL_DEV && !fake_resolve(handle, &t)) return NVML_ERROR_INVALID_ARGUMENT;
+  nvmlReturn_t result = count_call(fn, t.device, &hang_ms);
+  if (hang_ms > 0) {
+    sleep_unlocked(hang_ms);
+    if (kind != FAKE_CALL_OPEN && fake.inits == 0) return NVML_ERROR_UNINITIALIZED;
+    if (kind == FAKE_CALL_OPEN && !fake.loaded && load_profile()) return NVML_ERROR_UNKNOWN;
+  }
+  if (result != NVML_SUCCESS) return result;
+  return t.device >= 0 && fake_lost(t.device) ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
+}
+
+nvmlReturn_t fake_enter(enum fake_function fn, enum fake_call kind, nvmlDevice_t device) {
+  (void)pthread_mutex_lock(&fake.lock);
+  nvmlReturn_t result = admit(fn, kind, device);
+  if (result != NVML_SUCCESS) (void)pthread_mutex_unlock(&fake.lock);
+  return result;
+}
+
+void fake_leave(void) { (void)pthread_mutex_unlock(&fake.lock); }
+
+/* ---- initialisation ------------------------------------------------------------------------------------------------ */
+
+nvmlReturn_t fake_nvmlInitWithFlags(unsigned int flags) {
+  if ((flags & ~(unsigned)(NVML_INIT_FLAG_NO_GPUS | NVML_INIT_FLAG_NO_ATTACH)) != 0) return NVML_ERROR_INVALID_ARGUMENT;
+  if (fake.profile.device_count == 0 && (flags & NVML_INIT_FLAG_NO_GPUS) == 0) return NVML_ERROR_GPU_NOT_FOUND;
+  fake.inits++;
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t fake_nvmlInit_v2(void) { return fake_nvmlInitWithFlags(0); }
+
+/* The last one forgets the node but not its start: the next initialisation reads the file again. */
+nvmlReturn_t fake_nvmlShutdown(void) {
+  if (--fake.inits > 0) return NVML_SUCCESS;
+  fake.loaded = false;
+  memset(fake.calls, 0, sizeof fake.calls);
+  for (int i = 0; i < FAKE_SETS; i++) {
+    fake.sets[i].used = false;
+    fake.sets[i].generation++;
+  }
+  return NVML_SUCCESS;
+}
+
+const char *fake_nvmlErrorString(nvmlReturn_t result) { return code_text(result); }
