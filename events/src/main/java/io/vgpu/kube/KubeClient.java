@@ -37,7 +37,10 @@ public final class KubeClient implements AutoCloseable {
   public static KubeClient open(
       @Nullable Path kubeconfig, @Nullable String master, Duration requestTimeout) {
     Config config = base(kubeconfig);
-    ConfigBuilder builder = new ConfigBuilder(config).withRequestRetryBackoffLimit(0);
+    // SlimWatch resumes broken watches itself: fabric8's own reconnecting would hide how long one
+    // was deaf
+    ConfigBuilder builder =
+        new ConfigBuilder(config).withRequestRetryBackoffLimit(0).withWatchReconnectLimit(0);
     if (master != null && !master.isEmpty()) {
       builder.withMasterUrl(master);
     }
