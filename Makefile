@@ -1,0 +1,62 @@
+# Everything a newcomer types. The two that matter: make demo, make test.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# Java 25 may lie beside an older default; the first JDK of 25 or newer wins, JAVA_HOME before all others.
+JDK := $(shell .ci/find-jdk)
+export JAVA_HOME := $(JDK)
+MVN := mvn -B -ntp -q -Dstyle.color=never
+E2E := bin/vgpu-e2e
+
+.PHONY: help build test demo cluster cluster-stop bench images clean format soak-burst fuzz prerequisites binaries jdk native
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+	@echo
+	@echo "make demo KEEP=1          leaves cluster and pods running, prints how to look around (make cluster-stop ends it)"
+	@echo "make demo BREAK=<word>    breaks one step on purpose: webhook-down swapped-uuid agent-dead mount-missing forged-annotation"
+
+jdk:
+	@if [ -z "$(JDK)" ]; then .ci/find-jdk --explain; exit 1; fi
+
+prerequisites: jdk
+	@deploy/e2e/cluster/prerequisites.sh
+
+binaries: prerequisites
+	@deploy/e2e/cluster/build-binaries.sh >/dev/null
+
+build: prerequisites ## compiles everything and puts launchers into bin/
+	@$(MVN) package -DskipTests -Dspotless.check.skip=true
+	@.ci/launchers
+
+test: binaries ## every test that needs no GPU: unit, property, contract, native, component, real cluster
+	@.ci/test
+
+demo: build binaries ## starts a real cluster, gives three pods their vGPUs, shows every step: demo: PASS or demo: FAIL
+	@$(E2E) demo $(if $(KEEP),--keep) $(if $(BREAK),--break=$(BREAK))
+
+cluster: build binaries ## starts a real one-node Kubernetes cluster
+	@$(E2E) cluster start
+
+cluster-stop: ## stops it and leaves nothing behind
+	@if [ -x $(E2E) ]; then $(E2E) cluster stop; else echo "no cluster was ever built here"; fi
+
+soak-burst: build binaries ## 50 seeds of the burst test (SEEDS=n for another number)
+	@$(E2E) burst --seeds=$(or $(SEEDS),50)
+
+bench: bench-scheduler ## every benchmark that needs no GPU
+
+bench-scheduler: build
+	@.ci/bench scheduler
+
+images: build ## the container images that the cluster's tests use, into build/images
+	@$(E2E) images --out build/images
+
+fuzz: build ## long runs of every fuzz target
+	@.ci/fuzz
+
+format: jdk ## formats the Java code
+	@$(MVN) spotless:apply
+
+clean: ## removes what the build made (the cluster's binaries stay in the user's cache)
+	@rm -rf bin build cuda-shim/build */target deploy/*/target

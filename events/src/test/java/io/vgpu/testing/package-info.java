@@ -1,0 +1,5 @@
+/** What the tests of every module share. */
+@NullMarked
+package io.vgpu.testing;
+
+import org.jspecify.annotations.NullMarked;
