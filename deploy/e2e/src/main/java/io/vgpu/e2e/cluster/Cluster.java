@@ -137,7 +137,9 @@ public final class Cluster implements AutoCloseable {
 
   /** Waits until the part answers. */
   public void awaitServing(Part part) {
-    new Readiness(config, client).await(part, part(part));
+    boolean seenThroughApi = part == Part.ETCD && part(Part.APISERVER).isAlive();
+    Part witness = seenThroughApi ? Part.APISERVER : part;
+    new Readiness(config, client).await(witness, part(witness));
   }
 
   /** The node as the API has it now. */
@@ -188,6 +190,15 @@ public final class Cluster implements AutoCloseable {
       ours.values().forEach(ManagedProcess::stop);
       ours.clear();
     }
+  }
+
+  /**
+   * Brings the cluster back to what it was after its start: parts revived, processes of ours
+   * stopped, everything but Kubernetes' own objects deleted, the node's marks removed. For the next
+   * test class, or the next run of a demo.
+   */
+  public void cleanUp() {
+    new CleanState(this).restore();
   }
 
   /**

@@ -61,6 +61,13 @@ public final class ManagedProcess {
               .redirectErrorStream(true)
               .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
               .redirectOutput(ProcessBuilder.Redirect.appendTo(spec.log().toFile()));
+      // nothing of the caller's own: a proxy or a kubeconfig named there would lead the cluster
+      // astray
+      builder.environment().clear();
+      builder
+          .environment()
+          .put("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+      builder.environment().put("HOME", System.getProperty("user.home"));
       builder.environment().putAll(spec.environment());
       Process started = builder.start();
       child = started;

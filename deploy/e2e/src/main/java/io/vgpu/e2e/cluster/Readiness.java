@@ -28,7 +28,7 @@ final class Readiness {
 
   private boolean serves(Part part) {
     return switch (part) {
-      // listens on loopback of the namespace only; who needs it asks the apiserver
+      // listens on loopback of the namespace only: the apiserver's readiness covers it
       case ETCD -> true;
       case CONTAINERD -> accepts(config.paths().containerdSocket());
       case APISERVER -> answersOk("/readyz");

@@ -28,6 +28,7 @@ final class Startup {
 
   Cluster run(Optional<ProcessId> owner) {
     try (MachineLock _ = MachineLock.take()) {
+      Prerequisites.check();
       clearAbandoned();
       refuseForeignNode();
       new Leftovers(paths, config.netns()).remove();

@@ -32,7 +32,7 @@ final class Teardown {
   }
 
   void run() {
-    recorded(Part.CONTROLLER_MANAGER).ifPresent(p -> p.stop(PART_LIMIT)); // else it makes pods anew
+    recorded(Part.CONTROLLER_MANAGER).ifPresent(RecordedProcess::kill9); // else it makes pods anew
     if (isAlive(Part.APISERVER)
         && isAlive(Part.ETCD)
         && isAlive(Part.KUBELET)
