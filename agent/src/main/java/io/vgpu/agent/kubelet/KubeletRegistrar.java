@@ -1,0 +1,207 @@
+package io.vgpu.agent.kubelet;
+
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import k8s.deviceplugin.v1beta1.DevicePluginOptions;
+import k8s.deviceplugin.v1beta1.RegisterRequest;
+import k8s.deviceplugin.v1beta1.RegistrationGrpc;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one plugin registered with whichever kubelet runs (node-agent.md 2.2, identity-facts.md 3).
+ *
+ * <p>It looks at what is, every 50 ms and whenever a ListAndWatch stream opens or ends: is our
+ * socket file still there (the kubelet removes all at its start, possibly after we bound), is
+ * {@code kubelet.sock} the one we registered at, does anybody watch us. While a stream is open
+ * nothing is registered: the kubelet would disconnect the new client when the old stream ends
+ * (D22). Runs on a virtual thread of its own; every pause is bounded.
+ */
+public final class KubeletRegistrar {
+  private static final Logger log = LoggerFactory.getLogger(KubeletRegistrar.class);
+  private static final Duration LOOK = Duration.ofMillis(50);
+  private static final Duration PAUSE_MAX = Duration.ofMillis(200);
+  private static final Duration CALL_MAX = Duration.ofSeconds(5);
+
+  /** How long a registered plugin may stay without a stream before it registers again. */
+  private static final Duration UNWATCHED_MAX = Duration.ofSeconds(5);
+
+  private final KubeletTransport transport;
+  private final KubeletSocket socket;
+  private final Path kubeletSocket;
+  private final String resource;
+  private final LongSupplier nanoTime;
+  private final Semaphore news = new Semaphore(0);
+
+  // guarded by this
+  private int streams;
+  private @Nullable SocketFile registeredAt;
+  private long registeredNanos;
+
+  // of the registrar's thread
+  private volatile boolean stopped;
+  private @Nullable Thread thread;
+  private Duration pause = Duration.ZERO;
+  private long notBefore;
+  private @Nullable SocketFile triedAt;
+
+  /** {@code kubeletSocket}: the kubelet's registration socket, {@code kubelet.sock}. */
+  public KubeletRegistrar(
+      KubeletTransport transport,
+      KubeletSocket socket,
+      Path kubeletSocket,
+      String resource,
+      LongSupplier nanoTime) {
+    this.transport = transport;
+    this.socket = socket;
+    this.kubeletSocket = kubeletSocket;
+    this.resource = resource;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Starts; the socket is bound and registered from now on. Once. */
+  public void start() {
+    notBefore = nanoTime.getAsLong();
+    thread = Thread.ofVirtual().name("kubelet-registrar").start(this::run);
+  }
+
+  /** Ends within a second; the socket stays as it is. */
+  public void stop() {
+    stopped = true;
+    news.release();
+    Thread running = thread;
+    if (running != null) {
+      running.interrupt();
+      try {
+        running.join(Duration.ofSeconds(1));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** A ListAndWatch stream began. */
+  public synchronized void streamOpened() {
+    streams++;
+  }
+
+  /** A ListAndWatch stream ended, for whatever cause: register again at once. */
+  public void streamEnded() {
+    synchronized (this) {
+      streams--;
+      if (streams == 0) {
+        registeredAt = null;
+      }
+    }
+    news.release();
+  }
+
+  /** Whether the kubelet knows us and watches our devices. */
+  public synchronized boolean isWatched() {
+    return streams > 0;
+  }
+
+  private void run() {
+    while (!stopped) {
+      look();
+      try {
+        if (news.tryAcquire(LOOK.toNanos(), TimeUnit.NANOSECONDS)) {
+          news.drainPermits();
+        }
+      } catch (InterruptedException e) {
+        return;
+      }
+    }
+  }
+
+  private void look() {
+    if (!socket.isPublished() && !listenAgain()) {
+      return;
+    }
+    SocketFile kubelet = SocketFile.of(kubeletSocket);
+    if (kubelet == null || !wanted(kubelet)) {
+      return;
+    }
+    long now = nanoTime.getAsLong();
+    if (kubelet.equals(triedAt) && now - notBefore < 0) {
+      return; // backing off from this very socket
+    }
+    if (register()) {
+      pause = Duration.ZERO;
+      triedAt = null;
+      synchronized (this) {
+        registeredAt = kubelet;
+        registeredNanos = nanoTime.getAsLong();
+      }
+      log.info("registered [resource: {}, endpoint: {}]", resource, socket.endpoint());
+    } else {
+      triedAt = kubelet;
+      pause = pause.isZero() ? LOOK : min(pause.multipliedBy(2), PAUSE_MAX);
+      notBefore = nanoTime.getAsLong() + pause.toNanos();
+    }
+  }
+
+  private synchronized boolean wanted(SocketFile kubelet) {
+    if (streams > 0) {
+      return false;
+    }
+    boolean unwatched =
+        registeredAt != null && nanoTime.getAsLong() - registeredNanos > UNWATCHED_MAX.toNanos();
+    return unwatched || !kubelet.equals(registeredAt);
+  }
+
+  private boolean listenAgain() {
+    try {
+      socket.listen();
+      synchronized (this) {
+        registeredAt = null;
+      }
+      return true;
+    } catch (IOException e) {
+      log.warn("cannot listen for the kubelet, trying again [cause: {}]", e.toString());
+      return false;
+    }
+  }
+
+  private boolean register() {
+    ManagedChannel channel = transport.channel(kubeletSocket);
+    try {
+      var unused =
+          RegistrationGrpc.newBlockingStub(channel)
+              .withDeadlineAfter(CALL_MAX.toNanos(), TimeUnit.NANOSECONDS)
+              .register(
+                  RegisterRequest.newBuilder()
+                      .setVersion("v1beta1")
+                      .setEndpoint(socket.endpoint())
+                      .setResourceName(resource)
+                      // some kubelets trust these and never ask for the options
+                      .setOptions(options())
+                      .build());
+      return true;
+    } catch (StatusRuntimeException e) {
+      log.debug("not registered yet [cause: {}]", e.getStatus());
+      return false;
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
+  /** What the plugin wants to be asked: always the preferred allocation (D3), and before starts. */
+  public static DevicePluginOptions options() {
+    return DevicePluginOptions.newBuilder()
+        .setPreStartRequired(true)
+        .setGetPreferredAllocationAvailable(true)
+        .build();
+  }
+
+  private static Duration min(Duration a, Duration b) {
+    return a.compareTo(b) <= 0 ? a : b;
+  }
+}

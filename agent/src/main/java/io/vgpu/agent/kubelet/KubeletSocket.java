@@ -1,0 +1,113 @@
+package io.vgpu.agent.kubelet;
+
+import io.grpc.BindableService;
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves gRPC services to the kubelet on a unix socket, by grpc-netty, because every kubelet must
+ * be accepted whatever {@code :authority} it sends (architecture.md 13.1, docs/adr/0002).
+ *
+ * <p>The file appears complete or not at all: bound under another name, made 0600, then renamed.
+ * Calls of this class block for the time of a few system calls; services run on {@code executor}.
+ */
+public final class KubeletSocket {
+  private static final Logger log = LoggerFactory.getLogger(KubeletSocket.class);
+
+  private final KubeletTransport transport;
+  private final Path path;
+  private final List<BindableService> services;
+  private final Executor executor;
+  private @Nullable Server server;
+  private @Nullable SocketFile published;
+
+  /** {@code path}: the kubelet dials it by base name, in the folder of its own socket. */
+  public KubeletSocket(
+      KubeletTransport transport, Path path, List<BindableService> services, Executor executor) {
+    this.transport = transport;
+    this.path = path;
+    this.services = List.copyOf(services);
+    this.executor = executor;
+  }
+
+  /**
+   * Listens, replacing whatever an earlier process left under the name. A server of ours that still
+   * runs is ended first: its file is gone, nobody can reach it any more.
+   */
+  public synchronized void listen() throws IOException {
+    end();
+    Path bound = path.resolveSibling("." + path.getFileName() + ".new");
+    Files.deleteIfExists(bound);
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(new DomainSocketAddress(bound.toString()))
+            .bossEventLoopGroup(transport.group())
+            .workerEventLoopGroup(transport.group())
+            .channelType(EpollServerDomainSocketChannel.class)
+            .maxInboundMessageSize(KubeletTransport.MAX_MESSAGE)
+            .executor(executor);
+    services.forEach(builder::addService);
+    Server started = builder.build().start();
+    server = started;
+    Files.setPosixFilePermissions(bound, PosixFilePermissions.fromString("rw-------"));
+    Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    published = SocketFile.of(path);
+    log.info("serving the kubelet [socket: {}]", path);
+  }
+
+  /**
+   * Whether the kubelet still finds our socket under the name: it removes every socket at its
+   * start.
+   */
+  public synchronized boolean isPublished() {
+    SocketFile mine = published;
+    return mine != null && mine.equals(SocketFile.of(path));
+  }
+
+  /** The file's base name, which is what the kubelet is told. */
+  public String endpoint() {
+    return String.valueOf(path.getFileName());
+  }
+
+  /** Ends calls and listening, and removes the file if it is still ours. */
+  public synchronized void close() {
+    boolean mine = isPublished();
+    end();
+    if (mine) {
+      try {
+        Files.deleteIfExists(path);
+      } catch (IOException e) {
+        log.warn("socket file stays behind [socket: {}, cause: {}]", path, e.toString());
+      }
+    }
+  }
+
+  private void end() {
+    Server running = server;
+    server = null;
+    published = null;
+    if (running == null) {
+      return;
+    }
+    running.shutdownNow();
+    try {
+      if (!running.awaitTermination(1, TimeUnit.SECONDS)) {
+        log.warn("calls still run on a socket that is closed [socket: {}]", path);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
