@@ -13,6 +13,8 @@ public final class Logging {
     set("defaultLogLevel", verbosity >= 6 ? "trace" : verbosity >= 4 ? "debug" : "info");
     set("log.io.fabric8", verbosity >= 6 ? "debug" : "warn");
     set("log.io.netty", verbosity >= 6 ? "debug" : "warn");
+    // gRPC sets a TCP option on unix sockets too, and Netty says so for each connection
+    set("log.io.netty.bootstrap", "error");
     set("log.io.grpc", verbosity >= 6 ? "debug" : "warn");
   }
 
