@@ -32,6 +32,12 @@ public record Names(String domain) {
    */
   public static final String REPLACES = "vgpu-manager.io/replaces";
 
+  /**
+   * Set by the rescheduler on the replacement: how often in a row this name was replaced, so that
+   * the pauses grow.
+   */
+  public static final String REPLACEMENTS = "vgpu-manager.io/replacements";
+
   public static final String SCHEDULER_NAME = "vgpu-scheduler";
   public static final String CLAIM_KEY_SECRET = "vgpu-manager-claim-key";
   public static final String CONTROLLER_LEASE = "vgpu-manager-controller";
@@ -144,9 +150,18 @@ public record Names(String domain) {
     return key("exclude-gpu-uuid");
   }
 
-  /** Annotations that only our components may write on a pod (D5). */
+  /**
+   * Annotations that only our components may write on a pod (D5). {@code metrics-node} is one of
+   * them where the node's name is too long for the label (D19).
+   */
   public List<String> outputAnnotations() {
-    return List.of(preAllocated(), claimHmac(), realAllocated(), predicateNode(), predicateTime());
+    return List.of(
+        preAllocated(),
+        claimHmac(),
+        realAllocated(),
+        predicateNode(),
+        predicateTime(),
+        metricsNode());
   }
 
   /** Labels that only our components may write on a pod (D5). */

@@ -54,7 +54,8 @@ public final class PodDemands {
         whole(limits.get(names.vgpuMemory())));
   }
 
-  private static long whole(@Nullable Quantity quantity) {
+  /** A quantity as a whole number; absent is 0. */
+  public static long whole(@Nullable Quantity quantity) {
     if (quantity == null) {
       return 0;
     }
