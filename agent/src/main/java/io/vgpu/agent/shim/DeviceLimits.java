@@ -1,5 +1,7 @@
 package io.vgpu.agent.shim;
 
+import static io.vgpu.model.Checks.check;
+
 import io.vgpu.model.GpuUuid;
 import java.util.Set;
 
@@ -33,5 +35,21 @@ public record DeviceLimits(
 
   public DeviceLimits {
     flags = Set.copyOf(flags);
+    check(nvmlIndex >= 0, "limits of %s: index %d must not be negative", uuid, nvmlIndex);
+    check(smCount >= 0, "limits of %s: smCount %d must not be negative", uuid, smCount);
+    check(
+        memPhysical >= 0 && memPhysical <= memLimit,
+        "limits of %s: memPhysical %d must be 0 to memLimit %d",
+        uuid,
+        memPhysical,
+        memLimit);
+    check(
+        coreHardPermille >= 0
+            && coreHardPermille <= coreSoftPermille
+            && coreSoftPermille <= Abi.PERMILLE_FULL,
+        "limits of %s: core permille hard %d, soft %d must be 0 <= hard <= soft <= 1000",
+        uuid,
+        coreHardPermille,
+        coreSoftPermille);
   }
 }

@@ -1,0 +1,92 @@
+package io.vgpu.agent.shim;
+
+import static io.vgpu.model.Checks.check;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * {@code load} of one container (abi.h): what it may know of its cards, its own refunds and how
+ * many others are active. Always there, whatever the gates (D9). Bound to the thread of its
+ * segment's arena.
+ */
+final class LoadRegion {
+  private final MemorySegment segment;
+
+  /** Views a segment of {@link Abi#LOAD_BYTES}. */
+  LoadRegion(MemorySegment segment) {
+    check(
+        segment.byteSize() == Abi.LOAD_BYTES,
+        "load of %d bytes: must have %d",
+        segment.byteSize(),
+        Abi.LOAD_BYTES);
+    this.segment = segment;
+  }
+
+  /**
+   * One card's figures.
+   *
+   * @param sampleNs CLOCK_MONOTONIC of the host
+   * @param refundNs cumulative
+   */
+  record DeviceLoad(
+      int deviceUtilPermille,
+      int containerUtilPermille,
+      int othersActive,
+      long sampleNs,
+      long containerNvmlBytes,
+      long refundNs) {}
+
+  /** Makes a zeroed segment a region: all figures zero, magic last. */
+  void format(int deviceCount, long writerEpoch, long bootIdHash) {
+    Region.LOAD.writeHeader(segment, new Region.Header(deviceCount, writerEpoch, bootIdHash));
+    Region.LOAD.publish(segment);
+  }
+
+  /** The header, if this is a region. */
+  Optional<Region.Header> header() {
+    return Region.LOAD.readHeader(segment);
+  }
+
+  /** Says that this agent process owns the file now. */
+  void takeOver(long writerEpoch) {
+    Region.takeOver(segment, writerEpoch);
+  }
+
+  /** Replaces one card's figures in place. */
+  void update(int index, DeviceLoad load) {
+    long at = at(index);
+    Seqlock.write(
+        segment,
+        at + Abi.LoadDevice.SEQ,
+        () -> {
+          Words.u32(segment, at + Abi.LoadDevice.DEVICE_UTIL_PERMILLE, load.deviceUtilPermille());
+          Words.u32(
+              segment, at + Abi.LoadDevice.CONTAINER_UTIL_PERMILLE, load.containerUtilPermille());
+          Words.u32(segment, at + Abi.LoadDevice.OTHERS_ACTIVE, load.othersActive());
+          Words.u64(segment, at + Abi.LoadDevice.SAMPLE_NS, load.sampleNs());
+          Words.u64(segment, at + Abi.LoadDevice.CONTAINER_NVML_BYTES, load.containerNvmlBytes());
+          Words.u64(segment, at + Abi.LoadDevice.REFUND_NS, load.refundNs());
+        });
+  }
+
+  /** One card's figures, or empty when no untorn copy could be had. */
+  Optional<DeviceLoad> read(int index) {
+    long at = at(index);
+    return Seqlock.read(
+        segment,
+        at + Abi.LoadDevice.SEQ,
+        () ->
+            new DeviceLoad(
+                Words.u32(segment, at + Abi.LoadDevice.DEVICE_UTIL_PERMILLE),
+                Words.u32(segment, at + Abi.LoadDevice.CONTAINER_UTIL_PERMILLE),
+                Words.u32(segment, at + Abi.LoadDevice.OTHERS_ACTIVE),
+                Words.u64(segment, at + Abi.LoadDevice.SAMPLE_NS),
+                Words.u64(segment, at + Abi.LoadDevice.CONTAINER_NVML_BYTES),
+                Words.u64(segment, at + Abi.LoadDevice.REFUND_NS)));
+  }
+
+  private static long at(int index) {
+    return Abi.Load.DEVICES + (long) Abi.LOAD_STRIDE * index;
+  }
+}

@@ -1,0 +1,121 @@
+package io.vgpu.agent.shim;
+
+import static io.vgpu.model.Checks.checkState;
+
+import io.vgpu.agent.shim.ShimWriter.Owner;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The mapped {@code limits} and {@code load} of every container: the one place that changes them in
+ * place. Lane {@code regions}: the arenas are confined to its thread, so that an access from
+ * another one throws.
+ */
+final class OpenRegions {
+  static final int MAX_CONTAINERS = 4096; // far above the pods that a kubelet admits
+
+  private final ShimPaths paths;
+  private final Consumer<Region> written;
+  private final Map<Owner, Mapped> open = new HashMap<>();
+
+  /** {@code written} is told of every region that was changed in place. */
+  OpenRegions(ShimPaths paths, Consumer<Region> written) {
+    this.paths = paths;
+    this.written = written;
+  }
+
+  private record Mapped(Arena arena, LimitsRegion limits, LoadRegion load) {}
+
+  /**
+   * Maps a container's files anew, corrects entries that differ, and takes the files over for this
+   * process.
+   */
+  void attach(Owner owner, List<DeviceLimits> devices, long writerEpoch) throws IOException {
+    close(owner); // the files may have been replaced
+    Mapped mapped = map(owner);
+    List<DeviceLimits> present =
+        mapped
+            .limits()
+            .read()
+            .orElseThrow(() -> new IOException(paths.config(owner) + ": limits are unreadable"));
+    if (present.size() != devices.size()) {
+      throw new IOException(
+          paths.config(owner)
+              + ": limits hold "
+              + present.size()
+              + " cards, not "
+              + devices.size());
+    }
+    for (int i = 0; i < devices.size(); i++) {
+      if (!present.get(i).equals(devices.get(i))) {
+        mapped.limits().update(i, devices.get(i));
+        written.accept(Region.LIMITS);
+      }
+    }
+    mapped.limits().takeOver(writerEpoch);
+    mapped.load().takeOver(writerEpoch);
+  }
+
+  /** Whether {@code limits} holds exactly these entries. */
+  boolean carries(Owner owner, List<DeviceLimits> devices) throws IOException {
+    Mapped mapped = open.get(owner);
+    try {
+      Optional<List<DeviceLimits>> present = (mapped == null ? map(owner) : mapped).limits().read();
+      return present.isPresent() && present.get().equals(devices);
+    } catch (NoSuchFileException e) {
+      return false;
+    }
+  }
+
+  /** Unmaps a container's files. */
+  void close(Owner owner) {
+    Mapped mapped = open.remove(owner);
+    if (mapped != null) {
+      mapped.arena().close();
+    }
+  }
+
+  private Mapped map(Owner owner) throws IOException {
+    checkState(open.size() < MAX_CONTAINERS, "regions of %d containers are open", open.size());
+    Arena arena = Arena.ofConfined();
+    try {
+      Path dir = paths.config(owner);
+      Mapped mapped =
+          new Mapped(
+              arena,
+              new LimitsRegion(map(Region.LIMITS, dir, arena)),
+              new LoadRegion(map(Region.LOAD, dir, arena)));
+      open.put(owner, mapped);
+      return mapped;
+    } finally {
+      if (!open.containsKey(owner)) {
+        arena.close();
+      }
+    }
+  }
+
+  private static MemorySegment map(Region kind, Path dir, Arena arena) throws IOException {
+    Path file = dir.resolve(kind.fileName());
+    try (FileChannel channel =
+        FileChannel.open(
+            file, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      // a shorter file would be a bus error at the first access; only we write here
+      if (channel.size() != kind.bytes()) {
+        throw new IOException(file + ": has " + channel.size() + " bytes, not " + kind.bytes());
+      }
+      return channel.map(MapMode.READ_WRITE, 0, kind.bytes(), arena);
+    }
+  }
+}
