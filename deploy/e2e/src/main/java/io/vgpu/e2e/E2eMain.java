@@ -1,0 +1,30 @@
+package io.vgpu.e2e;
+
+import io.vgpu.e2e.cluster.ClusterException;
+import io.vgpu.e2e.cluster.ClusterMain;
+import io.vgpu.e2e.demo.DemoMain;
+import io.vgpu.runtime.Cli;
+import io.vgpu.runtime.Logging;
+import picocli.CommandLine.Command;
+
+/** What {@code make} calls: the cluster, the demo, the burst. */
+@Command(
+    name = "vgpu-e2e",
+    description = "The real cluster and what is shown on it.",
+    mixinStandardHelpOptions = true,
+    subcommands = {ClusterMain.class, DemoMain.class})
+public final class E2eMain {
+  private E2eMain() {}
+
+  public static void main(String[] args) {
+    Logging.configure(0);
+    int status;
+    try {
+      status = Cli.run(new E2eMain(), args);
+    } catch (ClusterException e) {
+      System.err.println("vgpu-e2e: " + e.getMessage());
+      status = 1;
+    }
+    System.exit(status);
+  }
+}
