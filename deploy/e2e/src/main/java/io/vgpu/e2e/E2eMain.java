@@ -2,6 +2,7 @@ package io.vgpu.e2e;
 
 import io.vgpu.e2e.cluster.ClusterException;
 import io.vgpu.e2e.cluster.ClusterMain;
+import io.vgpu.e2e.cluster.ImagesMain;
 import io.vgpu.e2e.demo.DemoMain;
 import io.vgpu.runtime.Cli;
 import io.vgpu.runtime.Logging;
@@ -12,7 +13,7 @@ import picocli.CommandLine.Command;
     name = "vgpu-e2e",
     description = "The real cluster and what is shown on it.",
     mixinStandardHelpOptions = true,
-    subcommands = {ClusterMain.class, DemoMain.class})
+    subcommands = {ClusterMain.class, DemoMain.class, ImagesMain.class})
 public final class E2eMain {
   private E2eMain() {}
 

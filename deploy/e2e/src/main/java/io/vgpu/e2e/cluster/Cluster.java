@@ -212,6 +212,14 @@ public final class Cluster implements AutoCloseable {
     return Commands.must(all);
   }
 
+  /**
+   * What an HTTP server on the namespace's loopback answers to GET (health, metrics); not 200 is an
+   * exception.
+   */
+  public String httpGetInside(String url) {
+    return inNetns(List.of("busybox", "wget", "-q", "-T", "10", "-O", "-", url));
+  }
+
   /** Imports an image archive (docker or OCI layout) into the node's containerd. */
   public void importImage(Path archive) {
     Startup.importImage(config, archive);

@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -22,27 +21,23 @@ import picocli.CommandLine.Option;
       ClusterMain.Kubeconfig.class
     })
 public final class ClusterMain {
-  private ClusterMain() {}
+  /** Turns what the cluster refuses into one line and exit status 1. */
+  private abstract static class SubCommand implements Callable<Integer> {
+    abstract int run();
 
-  public static void main(String[] args) {
-    System.exit(run(args));
-  }
-
-  static int run(String... args) {
-    return new CommandLine(new ClusterMain())
-        .setExecutionExceptionHandler(
-            (e, line, parsed) -> {
-              if (e instanceof ClusterException) {
-                line.getErr().println("cluster: " + e.getMessage());
-                return 1;
-              }
-              throw e;
-            })
-        .execute(args);
+    @Override
+    public Integer call() {
+      try {
+        return run();
+      } catch (ClusterException e) {
+        System.err.println("cluster: " + e.getMessage());
+        return 1;
+      }
+    }
   }
 
   @Command(name = "start", description = "Starts it and returns when pods can be made.")
-  static final class Start implements Callable<Integer> {
+  static final class Start extends SubCommand {
     @Option(
         names = "--run-dir",
         defaultValue = "${env:VGPU_RUN_DIR}",
@@ -75,7 +70,7 @@ public final class ClusterMain {
     private int extenderWeight = 10;
 
     @Override
-    public Integer call() {
+    int run() {
       Progress progress = Progress.to(System.out);
       ClusterConfig config =
           ClusterConfig.defaults(binDir == null ? ClusterBinaries.locate() : binDir)
@@ -97,9 +92,9 @@ public final class ClusterMain {
   }
 
   @Command(name = "stop", description = "Stops it and leaves nothing behind but logs.")
-  static final class Stop implements Callable<Integer> {
+  static final class Stop extends SubCommand {
     @Override
-    public Integer call() {
+    int run() {
       if (!Cluster.stopRecorded(Progress.to(System.out))) {
         System.out.println("no cluster runs on this machine");
       }
@@ -110,9 +105,9 @@ public final class ClusterMain {
   @Command(
       name = "status",
       description = "Says which parts run; exit status 3 when none is to run.")
-  static final class Status implements Callable<Integer> {
+  static final class Status extends SubCommand {
     @Override
-    public Integer call() {
+    int run() {
       Optional<MachineMarker> marker = MachineMarker.read();
       if (marker.isEmpty()) {
         System.out.println("no cluster runs on this machine");
@@ -135,9 +130,9 @@ public final class ClusterMain {
   }
 
   @Command(name = "kubeconfig", description = "Prints the path of the administrator's kubeconfig.")
-  static final class Kubeconfig implements Callable<Integer> {
+  static final class Kubeconfig extends SubCommand {
     @Override
-    public Integer call() {
+    int run() {
       return MachineMarker.read()
           .map(
               marker -> {

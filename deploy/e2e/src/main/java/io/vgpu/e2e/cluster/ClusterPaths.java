@@ -61,6 +61,10 @@ public record ClusterPaths(Path runDir) {
     return runDir.resolve("config").resolve(file);
   }
 
+  Path kernelSettings() {
+    return runDir.resolve("kernel-settings");
+  }
+
   Path cniConfig() {
     return runDir.resolve("cni");
   }

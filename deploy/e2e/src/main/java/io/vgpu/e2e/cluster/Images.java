@@ -91,7 +91,7 @@ public final class Images {
   private Images() {}
 
   /** Writes all image archives into the folder and returns them. */
-  static List<Path> writeAll(Path folder, List<ImageFile> exampleFiles) {
+  public static List<Path> writeAll(Path folder, List<ImageFile> exampleFiles) {
     try {
       Files.createDirectories(folder);
     } catch (IOException e) {
@@ -138,16 +138,17 @@ public final class Images {
             .link("/usr/bin/sh", "bash")
             .file("/etc/passwd", 0644, bytes("root:x:0:0:root:/:/bin/bash\n"))
             .file("/etc/group", 0644, bytes("root:x:0:\n"));
-    TreeSet<String> libraries = new TreeSet<>();
+    List<Path> binaries = new ArrayList<>();
     for (String command : EXAMPLE_COMMANDS) {
       Path binary = find(command);
       image.file("/usr/bin/" + command, binary);
-      libraries.addAll(librariesOf(binary));
+      binaries.add(binary);
     }
     for (ImageFile file : extra) {
       image.file(file.target(), file.source());
-      libraries.addAll(librariesOf(file.source()));
+      binaries.add(file.source());
     }
+    TreeSet<String> libraries = new TreeSet<>(librariesOf(binaries));
     libraries.addAll(beside(libraries));
     libraries.forEach(library -> image.file(library, Path.of(library)));
     Path archive = folder.resolve("vgpu-example.tar");
@@ -156,12 +157,13 @@ public final class Images {
   }
 
   /**
-   * Paths of the libraries, loader included, that the loader would open for the file; none for a
-   * static one or a script.
+   * Paths of the libraries, loader included, that the loader would open for the files. A static one
+   * or a script among them makes ldd end with 1, which is no failure.
    */
-  private static List<String> librariesOf(Path file) {
-    Commands.Result result = Commands.run(List.of("ldd", file.toString()));
-    return result.ok() ? parseLdd(result.output()) : List.of();
+  private static List<String> librariesOf(List<Path> files) {
+    List<String> command = new ArrayList<>(List.of("ldd"));
+    files.forEach(file -> command.add(file.toString()));
+    return parseLdd(Commands.run(command).output());
   }
 
   static List<String> parseLdd(String output) {
@@ -169,8 +171,10 @@ public final class Images {
     for (String line : output.lines().toList()) {
       int arrow = line.indexOf("=> ");
       String right = (arrow < 0 ? line : line.substring(arrow + 3)).strip();
-      if (right.startsWith("/")) {
-        paths.add(right.substring(0, right.contains(" ") ? right.indexOf(' ') : right.length()));
+      int address =
+          right.indexOf(" (0x"); // headers that name the file, and 'statically linked', have none
+      if (right.startsWith("/") && address > 0) {
+        paths.add(right.substring(0, address));
       }
     }
     return paths;

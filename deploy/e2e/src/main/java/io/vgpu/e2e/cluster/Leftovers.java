@@ -61,6 +61,8 @@ public final class Leftovers {
         .forEach(path -> found.add("network " + path));
     children(ClusterPaths.DEVICE_PLUGINS).forEach(path -> found.add("file " + path));
     shimSockets().forEach(path -> found.add("socket " + path));
+    KernelSettings.changed(paths)
+        .forEach((key, was) -> found.add("setting " + key + ", was " + was));
     return found;
   }
 
@@ -74,6 +76,7 @@ public final class Leftovers {
     Await.until("mounts below " + paths.runDir() + " to go", LIMIT, this::unmountAll);
     Await.until("the pods' cgroups to empty", LIMIT, this::removeCgroups);
     NodeNetwork.down(netns);
+    KernelSettings.restore(paths);
     removeContainerLogLinks();
     children(ClusterPaths.DEVICE_PLUGINS).forEach(Leftovers::deleteTree);
     shimSockets().forEach(Leftovers::deleteTree);
@@ -141,6 +144,14 @@ public final class Leftovers {
         .filter(Files::isDirectory)
         .forEach(found::add);
     return found;
+  }
+
+  /** Processes in any pod of this machine, whosever. */
+  static List<Long> podProcesses() {
+    return podCgroups().stream()
+        .flatMap(cgroup -> processesBelow(cgroup).stream())
+        .distinct()
+        .toList();
   }
 
   private static List<Long> processesBelow(Path cgroup) {

@@ -79,6 +79,11 @@ final class Startup {
               throw new ClusterException(
                   "this machine runs a kubelet already (pid " + pid + "); use another machine");
             });
+    if (!Leftovers.podProcesses().isEmpty()) {
+      throw new ClusterException(
+          "this machine runs pods of another node (cgroup kubepods, pids %s); use another machine"
+              .formatted(Leftovers.podProcesses()));
+    }
     Path checkpoint = ClusterPaths.DEVICE_PLUGINS.resolve("kubelet_internal_checkpoint");
     if (Files.exists(checkpoint)) {
       throw new ClusterException(
@@ -88,6 +93,7 @@ final class Startup {
 
   private Cluster bringUp() {
     makeFolders();
+    KernelSettings.save(paths);
     Pki pki = makePki();
     new ConfigFiles(config, snapshotter()).write();
     new NodeNetwork(config).up();

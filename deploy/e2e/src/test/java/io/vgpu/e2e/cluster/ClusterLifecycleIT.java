@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.vgpu.e2e.junit.RealCluster;
 import io.vgpu.e2e.junit.SharedCluster;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,8 +27,10 @@ class ClusterLifecycleIT {
     Cluster cluster = shared.get();
     runPod(cluster);
     assertThat(cluster.leftovers().list()).isNotEmpty();
+    Map<String, String> before = KernelSettings.saved(cluster.paths());
     shared.stop();
     assertThat(cluster.leftovers().list()).isEmpty();
+    assertThat(KernelSettings.current()).isEqualTo(before).isNotEmpty();
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.Config;
+import io.vgpu.runtime.Cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +35,9 @@ class ReadersTest {
   void lddNamesLibrariesAndTheLoader() {
     String output =
         """
+        /usr/bin/busybox:
+        \tnot a dynamic executable
+        /usr/bin/bash:
         \tlinux-vdso.so.1 (0x00007ffd)
         \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f)
         \t/lib64/ld-linux-x86-64.so.2 (0x00007f)
@@ -81,6 +85,6 @@ class ReadersTest {
 
   @Test
   void unknownFlagEndsTheCommandWithStatusTwo() {
-    assertThat(ClusterMain.run("start", "--node-nam=x")).isEqualTo(2);
+    assertThat(Cli.run(new ClusterMain(), "start", "--node-nam=x")).isEqualTo(Cli.USAGE);
   }
 }
