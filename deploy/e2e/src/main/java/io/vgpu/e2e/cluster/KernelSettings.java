@@ -70,7 +70,7 @@ final class KernelSettings {
       Path file = ROOT.resolve(key);
       try {
         if (Files.exists(file)) {
-          now.put(key, Files.readString(file).strip());
+          now.put(key, KernelFile.read(file).strip());
         }
       } catch (IOException e) {
         throw new UncheckedIOException("cannot read " + file, e);

@@ -2,7 +2,6 @@ package io.vgpu.e2e.cluster;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -263,7 +262,7 @@ public final class Leftovers {
   /** Content of a file of the kernel's that may vanish while it is read. */
   private static Optional<String> text(Path file) {
     try {
-      return Optional.of(Files.readString(file, StandardCharsets.ISO_8859_1));
+      return Optional.of(KernelFile.read(file));
     } catch (IOException e) {
       return Optional.empty();
     }

@@ -2,7 +2,6 @@ package io.vgpu.e2e.cluster;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -77,7 +76,7 @@ public record ProcessId(long pid, long startTicks, String bootId) {
   /** A /proc file of a process that ends meanwhile reads as absent (ENOENT) or fails with ESRCH. */
   private static Optional<String> read(Path file) {
     try {
-      return Optional.of(Files.readString(file, StandardCharsets.ISO_8859_1));
+      return Optional.of(KernelFile.read(file));
     } catch (IOException e) {
       return Optional.empty();
     }

@@ -32,6 +32,15 @@ class ReadersTest {
   }
 
   @Test
+  void kernelSettingsAreReadWhole() {
+    KernelSettings.current()
+        .forEach(
+            (key, value) ->
+                assertThat(value).isEqualTo(Commands.must("cat", "/proc/sys/" + key)).isNotEmpty());
+    assertThat(KernelSettings.current()).containsKey("kernel/keys/root_maxbytes");
+  }
+
+  @Test
   void lddNamesLibrariesAndTheLoader() {
     String output =
         """
