@@ -16,6 +16,7 @@ import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ public final class TlsReload {
   private final Path keyFile;
   private volatile @Nullable Pem serving;
   private volatile String lastFault = "";
+  private final AtomicBoolean looking = new AtomicBoolean();
 
   private record Pem(Buffer certificate, Buffer key) {}
 
@@ -60,7 +62,14 @@ public final class TlsReload {
   /** Looks at the files again and again while the server lives; zero never. */
   public void follow(HttpServer server, Duration every) {
     if (!every.isZero() && !every.isNegative()) {
-      vertx.setPeriodic(every.toMillis(), timer -> refresh(server));
+      vertx.setPeriodic(
+          every.toMillis(),
+          timer -> {
+            // a look that takes longer than the interval is not overtaken by the next
+            if (looking.compareAndSet(false, true)) {
+              refresh(server).onComplete(r -> looking.set(false));
+            }
+          });
     }
   }
 

@@ -1,0 +1,94 @@
+package io.vgpu.control;
+
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.ThreadingModel;
+import io.vertx.core.Vertx;
+import io.vgpu.runtime.Shutdown;
+import io.vgpu.runtime.UsageException;
+import io.vgpu.runtime.Version;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The life of a command that serves until it is told to end: deploys in the order of the calls, is
+ * ready when all are up, ends with a status, and undoes all in reverse order.
+ */
+final class Daemon {
+  private static final Logger log = LoggerFactory.getLogger(Daemon.class);
+  private static final Duration STOP_STEP = Duration.ofSeconds(5);
+
+  private final String name;
+  private final Vertx vertx;
+  private final Shutdown shutdown = new Shutdown(STOP_STEP);
+  private final CompletableFuture<Integer> ended = new CompletableFuture<>();
+  private final List<Future<?>> starting = new ArrayList<>();
+  private volatile boolean started;
+
+  Daemon(String name, Vertx vertx) {
+    this.name = name;
+    this.vertx = vertx;
+    shutdown.add("vertx", vertx::close);
+  }
+
+  /** What must be undone at the end, before all that was added earlier. */
+  void onStop(String what, Supplier<Future<?>> undo) {
+    shutdown.add(what, undo);
+  }
+
+  /** Deploys on event loops. */
+  void deploy(Supplier<? extends Deployable> verticle, int instances) {
+    deploy(verticle, new DeploymentOptions().setInstances(instances));
+  }
+
+  /** Deploys one on a virtual thread, for work that blocks. */
+  void deployBlocking(Supplier<? extends Deployable> verticle) {
+    deploy(verticle, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD));
+  }
+
+  private void deploy(Supplier<? extends Deployable> verticle, DeploymentOptions options) {
+    starting.add(vertx.deployVerticle(verticle, options));
+  }
+
+  /** What is not up yet, in words for {@code /readyz}. */
+  List<String> missing() {
+    return started ? List.of() : List.of("start");
+  }
+
+  /** Ends {@link #run} with this status. Any thread. */
+  void end(int status) {
+    ended.complete(status);
+  }
+
+  /**
+   * Waits until all is up, then until {@link #end} or a signal; returns the exit status. A start
+   * that failed throws its cause.
+   */
+  int run() {
+    shutdown.install();
+    Future.all(starting)
+        .onSuccess(
+            all -> {
+              started = true;
+              log.info("up [command: {}, version: {}]", name, Version.current());
+            })
+        .onFailure(ended::completeExceptionally);
+    try {
+      return ended.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof UsageException usage) {
+        throw usage;
+      }
+      throw e;
+    } finally {
+      shutdown.run();
+    }
+  }
+}
