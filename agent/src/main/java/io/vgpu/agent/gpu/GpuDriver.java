@@ -24,7 +24,10 @@ public interface GpuDriver extends AutoCloseable {
   /** The card's own figures, now. */
   CardSample sample(GpuUuid gpu);
 
-  /** Waits up to {@code timeout} for a critical event; empty when none came. */
+  /**
+   * Waits up to {@code timeout} for news of a card's health; empty when none came. One caller at a
+   * time.
+   */
   Optional<HealthEvent> awaitHealthEvent(Duration timeout);
 
   @Override

@@ -2,6 +2,8 @@ package io.vgpu.agent.gpu;
 
 /** A driver call failed: which call, with which code of the driver. */
 public final class GpuDriverException extends RuntimeException {
+  private static final int GPU_IS_LOST = 15;
+
   private final String call;
   private final int code;
 
@@ -14,6 +16,11 @@ public final class GpuDriverException extends RuntimeException {
   /** The driver's function, e.g. {@code nvmlDeviceGetCount_v2}. */
   public String call() {
     return call;
+  }
+
+  /** Whether a card has fallen off the bus. */
+  public boolean isGpuLost() {
+    return code == GPU_IS_LOST;
   }
 
   /** The driver's return code. */

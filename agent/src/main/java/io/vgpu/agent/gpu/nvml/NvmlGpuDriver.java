@@ -1,0 +1,128 @@
+package io.vgpu.agent.gpu.nvml;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import com.sun.jna.ptr.IntByReference;
+import io.vgpu.agent.gpu.CardSample;
+import io.vgpu.agent.gpu.DriverInfo;
+import io.vgpu.agent.gpu.GpuDriver;
+import io.vgpu.agent.gpu.GpuDriverException;
+import io.vgpu.agent.gpu.HealthEvent;
+import io.vgpu.agent.gpu.PhysicalGpu;
+import io.vgpu.model.GpuUuid;
+import io.vgpu.model.NodeTopology;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * The cards of this node through NVML, initialised once and kept. The list of cards is read once,
+ * at opening; what can change (samples, events) asks the library each time. Contract: {@link
+ * GpuDriver}.
+ */
+public final class NvmlGpuDriver implements GpuDriver {
+  private static final int NOT_FOUND = 6;
+
+  private final NvmlLibrary nvml;
+  private final List<NvmlCards.Found> cards;
+  private final Map<GpuUuid, Pointer> handles = new HashMap<>();
+  private final NvmlEvents events;
+  private final LongSupplier nanoTime;
+
+  private NvmlGpuDriver(NvmlLibrary nvml, Path sysfs, LongSupplier nanoTime) {
+    this.nvml = nvml;
+    this.nanoTime = nanoTime;
+    this.cards = new NvmlCards(nvml, sysfs).all();
+    cards.forEach(c -> handles.put(c.gpu().uuid(), c.handle()));
+    this.events = new NvmlEvents(nvml, cards);
+  }
+
+  /**
+   * Finds the library below {@code driverRoot} (or by name), initialises it and reads the cards.
+   *
+   * @param sysfs where NUMA nodes of PCI slots are read
+   * @param nanoTime a monotonic clock for samples
+   */
+  public static NvmlGpuDriver open(Path driverRoot, Path sysfs, LongSupplier nanoTime) {
+    return load(DriverRoot.library(driverRoot), sysfs, nanoTime);
+  }
+
+  static NvmlGpuDriver load(String library, Path sysfs, LongSupplier nanoTime) {
+    NvmlLibrary nvml = new NvmlLibrary(library);
+    nvml.must(NvmlCall.INIT);
+    try {
+      return new NvmlGpuDriver(nvml, sysfs, nanoTime);
+    } catch (GpuDriverException e) {
+      nvml.code(NvmlCall.SHUTDOWN);
+      throw e;
+    }
+  }
+
+  @Override
+  public DriverInfo info() {
+    IntByReference cuda = new IntByReference();
+    nvml.must(NvmlCall.CUDA_VERSION, cuda);
+    return new DriverInfo(
+        nvml.systemText(NvmlCall.DRIVER_VERSION),
+        nvml.systemText(NvmlCall.NVML_VERSION),
+        cuda.getValue());
+  }
+
+  @Override
+  public List<PhysicalGpu> discover() {
+    return cards.stream().map(NvmlCards.Found::gpu).toList();
+  }
+
+  @Override
+  public NodeTopology topology() {
+    return new NvmlLinks(nvml).topology(cards);
+  }
+
+  @Override
+  public CardSample sample(GpuUuid gpu) {
+    Pointer device = handles.get(gpu);
+    if (device == null) {
+      throw nvml.failure(NvmlCall.UTILIZATION, NOT_FOUND);
+    }
+    Memory memory = NvmlLibrary.zeroed(NvmlStructs.MEMORY_V2_BYTES);
+    memory.setInt(0, NvmlStructs.MEMORY_V2_VERSION);
+    long total;
+    long used;
+    if (nvml.code(NvmlCall.MEMORY_V2, device, memory) == NvmlLibrary.SUCCESS) {
+      total = memory.getLong(NvmlStructs.MEMORY_V2_TOTAL);
+      used = memory.getLong(NvmlStructs.MEMORY_V2_USED);
+    } else {
+      Memory first = nvml.struct(NvmlCall.MEMORY, device, NvmlStructs.MEMORY_BYTES);
+      total = first.getLong(NvmlStructs.MEMORY_TOTAL);
+      used = first.getLong(NvmlStructs.MEMORY_USED);
+    }
+    return new CardSample(gpu, nanoTime.getAsLong(), utilization(device), used, total);
+  }
+
+  private int utilization(Pointer device) {
+    Memory rates = NvmlLibrary.zeroed(NvmlStructs.UTILIZATION_BYTES);
+    int code = nvml.code(NvmlCall.UTILIZATION, device, rates);
+    if (code == NvmlLibrary.NOT_SUPPORTED) {
+      return -1;
+    }
+    if (code != NvmlLibrary.SUCCESS) {
+      throw nvml.failure(NvmlCall.UTILIZATION, code);
+    }
+    return rates.getInt(NvmlStructs.UTILIZATION_GPU);
+  }
+
+  @Override
+  public Optional<HealthEvent> awaitHealthEvent(Duration timeout) {
+    return events.await(timeout);
+  }
+
+  @Override
+  public void close() {
+    events.close();
+    nvml.code(NvmlCall.SHUTDOWN);
+  }
+}
