@@ -1,0 +1,49 @@
+package io.vgpu.control.cluster;
+
+import io.vgpu.claim.ClaimCodec;
+import io.vgpu.claim.ClaimSeal;
+import io.vgpu.claim.FormatException;
+import io.vgpu.model.ContainerClaim;
+import io.vgpu.model.PodClaim;
+
+/** Reads a pod's allocation; only what our scheduler sealed for just this pod counts (D5). Pure. */
+public final class ClaimReader {
+  private final ClaimSeal seal;
+
+  /** What a pod's annotations hold. */
+  public sealed interface Reading {
+    /** A claim whose every entry is sealed for this pod. */
+    record Sealed(PodClaim claim) implements Reading {}
+
+    /** No claim that counts; {@code why} is for people. */
+    record Nothing(String why) implements Reading {}
+  }
+
+  public ClaimReader(ClaimSeal seal) {
+    this.seal = seal;
+  }
+
+  /** Reads both annotations; never fails. */
+  public Reading read(PodRecord pod) {
+    String text = pod.claim();
+    String proof = pod.seal();
+    if (text == null || text.isBlank()) {
+      return new Reading.Nothing("it carries no allocation");
+    }
+    if (proof == null || proof.isBlank()) {
+      return new Reading.Nothing("its allocation is not sealed");
+    }
+    PodClaim claim;
+    try {
+      claim = ClaimCodec.decode(text);
+    } catch (FormatException e) {
+      return new Reading.Nothing("its allocation cannot be read: " + e.getMessage());
+    }
+    for (ContainerClaim c : claim.containers()) {
+      if (!seal.verify(pod.uid(), c, proof)) {
+        return new Reading.Nothing("the seal of container " + c.container() + " does not fit");
+      }
+    }
+    return new Reading.Sealed(claim);
+  }
+}

@@ -1,0 +1,19 @@
+package io.vgpu.control.cluster;
+
+import static io.vgpu.model.Checks.check;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the scheduler needs of a Node object, and nothing more (control-plane.md 2.6).
+ *
+ * @param allocatable {@code status.allocatable} of the vgpu-number resource, 0 when absent
+ * @param register text of {@code node-device-register}
+ * @param config text of {@code node-config-info}
+ */
+public record NodeRecord(
+    String name, long allocatable, @Nullable String register, @Nullable String config) {
+  public NodeRecord {
+    check(!name.isEmpty(), "node name must not be empty");
+  }
+}

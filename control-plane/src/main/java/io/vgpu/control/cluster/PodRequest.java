@@ -1,0 +1,24 @@
+package io.vgpu.control.cluster;
+
+import io.vgpu.model.PodDemand;
+import io.vgpu.model.PodRef;
+import java.util.List;
+
+/**
+ * A pod as the allocator sees it.
+ *
+ * @param resourceVersion of the object that this was read from; empty when unknown
+ * @param annotationBytes size of all annotations, which the API server bounds
+ * @param zeroNumber containers that say vgpu-number 0 in so many words: they get no card
+ */
+public record PodRequest(
+    PodRef pod,
+    String resourceVersion,
+    PodDemand demand,
+    Wishes wishes,
+    int annotationBytes,
+    List<String> zeroNumber) {
+  public PodRequest {
+    zeroNumber = List.copyOf(zeroNumber);
+  }
+}

@@ -1,0 +1,214 @@
+package io.vgpu.control.scheduler;
+
+import io.vgpu.control.cluster.Footprint.Phases;
+import io.vgpu.control.cluster.NodeView;
+import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.Use;
+import io.vgpu.control.scheduler.Needs.Need;
+import io.vgpu.control.scheduler.Verdict.Refused;
+import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.control.scheduler.policy.CardRank;
+import io.vgpu.model.ContainerClaim;
+import io.vgpu.model.ContainerKind;
+import io.vgpu.model.CorePercent;
+import io.vgpu.model.DeviceClaim;
+import io.vgpu.model.GpuDevice;
+import io.vgpu.model.MemoryMiB;
+import io.vgpu.model.Reason;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Gives each container of one pod its cards on one node, in the order in which the kubelet asks
+ * (control-plane.md 3.9, 3.10). One use, one thread.
+ *
+ * <p>The kubelet hands the ids of finished init containers to the next container (D3), so an init
+ * container and what follows it form a chain whose card sets are nested: the smallest set is chosen
+ * first, among cards that are good enough for everyone in the chain.
+ */
+final class ContainerWalk {
+  private final PodRequest pod;
+  private final List<NodeView.Card> cards;
+  private final AllocationPolicy policy;
+  private final Phases[] phases;
+  private final List<ContainerClaim> claims = new ArrayList<>();
+  private final List<String> why = new ArrayList<>();
+
+  ContainerWalk(PodRequest pod, List<NodeView.Card> cards, AllocationPolicy policy) {
+    this.pod = pod;
+    this.cards = cards;
+    this.policy = policy;
+    this.phases = new Phases[cards.size()];
+    Arrays.fill(phases, Phases.NONE);
+  }
+
+  /** Places every container; empty when all have their cards. */
+  Optional<Refused> place(Needs needs) {
+    List<Need> chain = new ArrayList<>();
+    for (Need need : needs.containers()) {
+      chain.add(need);
+      if (need.container().kind() != ContainerKind.INIT) {
+        Optional<Refused> refused = placeChain(chain);
+        if (refused.isPresent()) {
+          return refused;
+        }
+        chain.clear();
+      }
+    }
+    return placeChain(chain);
+  }
+
+  /** What was chosen, init containers first, in spec order. */
+  List<ContainerClaim> claims() {
+    return claims;
+  }
+
+  /** One sentence a container. */
+  List<String> why() {
+    return why;
+  }
+
+  private Optional<Refused> placeChain(List<Need> chain) {
+    List<Integer> chosen = new ArrayList<>();
+    List<List<Integer>> ofNeed = new ArrayList<>();
+    for (int k = 0; k < chain.size(); k++) {
+      Need need = chain.get(k);
+      int missing = need.number() - chosen.size();
+      if (missing > 0) {
+        Survivors survivors = test(chain.subList(k, chain.size()), chosen);
+        if (survivors.cards.size() < missing) {
+          return Optional.of(
+              Refused.byCards(
+                  survivors.failed,
+                  cards.size(),
+                  "container "
+                      + need.container().name()
+                      + " needs "
+                      + need.number()
+                      + " devices, "
+                      + (survivors.cards.size() + chosen.size())
+                      + " pass"));
+        }
+        explain(need, chosen.size(), survivors.cards, missing);
+        survivors.cards.subList(0, missing).forEach(r -> chosen.add(r.at));
+      } else {
+        why.add(
+            "container "
+                + need.container().name()
+                + ": the same cards (ids of its init container)");
+      }
+      ofNeed.add(List.copyOf(chosen));
+    }
+    for (int k = 0; k < chain.size(); k++) {
+      take(chain.get(k), ofNeed.get(k));
+    }
+    return Optional.empty();
+  }
+
+  private void explain(Need need, int reused, List<Ranked> survivors, int missing) {
+    StringBuilder text =
+        new StringBuilder("container ").append(need.container().name()).append(": ");
+    if (reused > 0) {
+      text.append("its init container's ").append(reused).append(" and ");
+    }
+    text.append(missing == 1 ? "card " : "cards ");
+    for (int i = 0; i < missing; i++) {
+      text.append(i == 0 ? "" : ", ")
+          .append(survivors.get(i).rank.id())
+          .append(String.format(Locale.ROOT, " (%.1f %% free)", survivors.get(i).rank.freeScore()));
+    }
+    text.append(" of ").append(survivors.size()).append(" that fit, order ").append(policy.word());
+    why.add(text.toString());
+  }
+
+  private record Ranked(int at, CardRank rank) {}
+
+  private record Survivors(List<Ranked> cards, Map<Reason, Integer> failed) {}
+
+  /**
+   * Tests every card not yet chosen for all containers that would use it, and sorts what is left.
+   */
+  private Survivors test(List<Need> chain, List<Integer> chosen) {
+    Map<Reason, Integer> failed = new EnumMap<>(Reason.class);
+    List<Ranked> survivors = new ArrayList<>();
+    for (int at = 0; at < cards.size(); at++) {
+      if (chosen.contains(at)) {
+        continue;
+      }
+      NodeView.Card card = cards.get(at);
+      Optional<Reason> failure = failure(card, phases[at], chain);
+      if (failure.isPresent()) {
+        failed.merge(failure.get(), 1, Integer::sum);
+      } else {
+        Use used = card.used().plus(phases[at].total());
+        survivors.add(
+            new Ranked(
+                at,
+                new CardRank(
+                    card.device().id(),
+                    card.device().numa(),
+                    CardRank.meanFree(card.total(), used))));
+      }
+    }
+    survivors.sort(Comparator.comparing(r -> r.rank, policy.cardOrder()));
+    return new Survivors(survivors, failed);
+  }
+
+  /** The first test that fails, in the order of control-plane.md 3.10. */
+  private Optional<Reason> failure(NodeView.Card card, Phases before, List<Need> chain) {
+    GpuDevice device = card.device();
+    if (!device.healthy()) {
+      return Optional.of(Reason.DEVICE_UNHEALTHY);
+    }
+    if (device.mig()) {
+      return Optional.of(Reason.DEVICE_MIG_ENABLED);
+    }
+    Phases after = before;
+    boolean noCoresLeft = false;
+    for (Need need : chain) {
+      ContainerKind kind = need.container().kind();
+      // a container without a core limit still needs a card that is not promised away
+      noCoresLeft |= card.used().plus(after.before(kind)).cores() >= card.total().cores();
+      after = after.with(kind, need.on(device.memory()));
+    }
+    Use use = card.used().plus(after.total());
+    if (use.slots() > card.total().slots()) {
+      return Optional.of(Reason.INSUFFICIENT_VGPU_SLOT);
+    }
+    if (use.memory() > card.total().memory()) {
+      return Optional.of(Reason.INSUFFICIENT_VGPU_MEMORY);
+    }
+    if (noCoresLeft || use.cores() > card.total().cores()) {
+      return Optional.of(Reason.INSUFFICIENT_VGPU_CORE);
+    }
+    if (!pod.wishes().types().accepts(device.type())) {
+      return Optional.of(Reason.DEVICE_TYPE_MISMATCH);
+    }
+    if (!pod.wishes().uuids().accepts(device.uuid().value())) {
+      return Optional.of(Reason.DEVICE_UUID_MISMATCH);
+    }
+    return Optional.empty();
+  }
+
+  private void take(Need need, List<Integer> chosen) {
+    List<DeviceClaim> devices = new ArrayList<>();
+    for (int at : chosen.stream().sorted().toList()) {
+      GpuDevice device = cards.get(at).device();
+      Use use = need.on(device.memory());
+      phases[at] = phases[at].with(need.container().kind(), use);
+      devices.add(
+          new DeviceClaim(
+              device.id(),
+              device.uuid(),
+              new CorePercent((int) use.cores()),
+              new MemoryMiB(use.memory())));
+    }
+    claims.add(new ContainerClaim(need.container().name(), devices));
+  }
+}

@@ -1,0 +1,24 @@
+package io.vgpu.control.scheduler.policy;
+
+import io.vgpu.control.cluster.Use;
+
+/**
+ * A card among its neighbours.
+ *
+ * @param freeScore mean of its three free fractions, times 100, before placing
+ */
+public record CardRank(int id, int numa, double freeScore) {
+
+  /** The mean free fraction of slots, cores and memory, times 100. */
+  public static double meanFree(Use total, Use used) {
+    return (free(total.slots(), used.slots())
+            + free(total.cores(), used.cores())
+            + free(total.memory(), used.memory()))
+        / 3
+        * 100;
+  }
+
+  private static double free(long total, long used) {
+    return total == 0 ? 0 : (double) Math.max(0, total - used) / total;
+  }
+}
