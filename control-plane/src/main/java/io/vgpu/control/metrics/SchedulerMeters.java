@@ -1,0 +1,136 @@
+package io.vgpu.control.metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.vgpu.control.cluster.Wishes;
+import io.vgpu.model.Reason;
+import java.time.Duration;
+import java.util.function.IntSupplier;
+import java.util.stream.IntStream;
+
+/** Counts what the extender does. Any thread. */
+public final class SchedulerMeters {
+  /** 0.1 ms times 3^i. */
+  private static final Duration[] BUCKETS =
+      IntStream.range(0, 12)
+          .mapToObj(i -> Duration.ofNanos((long) (100_000 * Math.pow(3, i))))
+          .toArray(Duration[]::new);
+
+  private final MeterRegistry registry;
+
+  /** The verbs, as metrics name them. */
+  public enum Verb {
+    FILTER("filter"),
+    PRIORITIZE("prioritize"),
+    BIND("bind");
+
+    private final String word;
+
+    Verb(String word) {
+      this.word = word;
+    }
+
+    /** The label's value. */
+    public String word() {
+      return word;
+    }
+  }
+
+  /** Parts of a verb's time. */
+  public enum Stage {
+    TOTAL("total"),
+    PLAN("plan"),
+    API("api");
+
+    private final String word;
+
+    Stage(String word) {
+      this.word = word;
+    }
+  }
+
+  /** How a verb ended. */
+  public enum Result {
+    FIT("fit"),
+    NO_FIT("no_fit"),
+    PASSTHROUGH("passthrough"),
+    ERROR("error"),
+    SUCCESS("success"),
+    CONFLICT("conflict"),
+    NO_NODE("no_node"),
+    POD_NOT_FOUND("pod_not_found"),
+    UID_MISMATCH("uid_mismatch"),
+    BIND_FAILED("bind_failed");
+
+    private final String word;
+
+    Result(String word) {
+      this.word = word;
+    }
+
+    /** The label's value. */
+    public String word() {
+      return word;
+    }
+  }
+
+  public SchedulerMeters(MeterRegistry registry) {
+    this.registry = registry;
+  }
+
+  /** One call of a verb has ended. */
+  public void verb(Verb verb, Result result, Duration took) {
+    counter(ControlMeters.VERB, "verb", verb.word, "result", result.word).increment();
+    stage(verb, Stage.TOTAL, took);
+  }
+
+  /** A part of a verb has ended. */
+  public void stage(Verb verb, Stage stage, Duration took) {
+    Timer.builder(ControlMeters.VERB_DURATION.meterName())
+        .description(ControlMeters.VERB_DURATION.description())
+        .tags("verb", verb.word, "stage", stage.word)
+        .serviceLevelObjectives(BUCKETS)
+        .register(registry)
+        .record(took);
+  }
+
+  /** A node was refused to a pod. */
+  public void reject(Verb verb, Reason reason) {
+    counter(ControlMeters.NODE_REJECT, "verb", verb.word, "code", reason.code()).increment();
+  }
+
+  /** A pod was bound. */
+  public void placed(Wishes wishes) {
+    counter(
+            ControlMeters.POD_POLICY,
+            "node_policy",
+            wishes.nodePolicy().word(),
+            "device_policy",
+            wishes.devicePolicy().word(),
+            "topology_mode",
+            wishes.topology().word())
+        .increment();
+  }
+
+  /** One of the meters without labels. */
+  public void count(ControlMeters meter) {
+    counter(meter).increment();
+  }
+
+  /** Shows how many commits are in flight. */
+  public void inFlight(IntSupplier commits) {
+    Gauge.builder(ControlMeters.IN_FLIGHT.meterName(), commits, IntSupplier::getAsInt)
+        .description(ControlMeters.IN_FLIGHT.description())
+        .strongReference(true)
+        .register(registry);
+  }
+
+  private Counter counter(ControlMeters meter, String... tags) {
+    return Counter.builder(meter.meterName())
+        .description(meter.description())
+        .tags(tags)
+        .register(registry);
+  }
+}

@@ -1,0 +1,249 @@
+package io.vgpu.control.scheduler;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.vgpu.claim.FormatException;
+import io.vgpu.claim.Names;
+import io.vgpu.control.cluster.NodeRecord;
+import io.vgpu.control.cluster.PodRecord;
+import io.vgpu.control.kube.SlimRecords;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Reads the extender protocol's requests. Field names are found as Go finds them: the exact one
+ * first, else whatever the case (control-plane.md 1.1). Pure; everything wrong is a {@link
+ * FormatException} that names the field.
+ */
+final class ExtenderJson {
+  static final JsonMapper JSON =
+      JsonMapper.builder(
+              JsonFactory.builder()
+                  .streamReadConstraints(
+                      StreamReadConstraints.builder()
+                          .maxNestingDepth(64)
+                          .maxNumberLength(40)
+                          .build())
+                  .build())
+          .build();
+
+  /** A quantity as the API server writes it; longer exponents would only cost memory. */
+  private static final Pattern QUANTITY =
+      Pattern.compile("[+-]?[0-9.]{1,40}([eE][+-]?[0-9]{1,2}|[numkMGTPE]i?)?");
+
+  private final SlimRecords slim;
+
+  ExtenderJson(Names names) {
+    this.slim = new SlimRecords(names);
+  }
+
+  /** The body of filter and prioritize. */
+  ExtenderArgs args(byte[] body) {
+    JsonNode root = object("ExtenderArgs", parse(body));
+    JsonNode pod = field(root, "Pod");
+    JsonNode names = field(root, "NodeNames");
+    JsonNode nodes = field(root, "Nodes");
+    return new ExtenderArgs(
+        pod == null ? null : podRecord(pod),
+        names == null ? null : strings("NodeNames", names),
+        nodes,
+        nodes == null ? List.of() : list("Nodes.items", field(object("Nodes", nodes), "items")));
+  }
+
+  /** The body of bind. */
+  BindArgs bindArgs(byte[] body) {
+    JsonNode root = object("ExtenderBindingArgs", parse(body));
+    return new BindArgs(
+        text("PodName", field(root, "PodName")),
+        text("PodNamespace", field(root, "PodNamespace")),
+        text("PodUID", field(root, "PodUID")),
+        text("Node", field(root, "Node")));
+  }
+
+  private static JsonNode parse(byte[] body) {
+    try {
+      return JSON.readTree(body);
+    } catch (JacksonException e) {
+      throw new FormatException("request body is not JSON: " + e.getOriginalMessage(), e);
+    }
+  }
+
+  private PodRecord podRecord(JsonNode json) {
+    try {
+      return slim.pod(pod(object("Pod", json)));
+    } catch (FormatException e) {
+      throw e;
+    } catch (IllegalArgumentException e) {
+      throw new FormatException("Pod: " + e.getMessage(), e);
+    }
+  }
+
+  private static Pod pod(JsonNode json) {
+    PodBuilder pod = new PodBuilder().withMetadata(meta("Pod.metadata", field(json, "metadata")));
+    JsonNode spec = field(json, "spec");
+    if (spec != null) {
+      object("Pod.spec", spec);
+      pod.withNewSpec()
+          .withNodeName(text("Pod.spec.nodeName", field(spec, "nodeName")))
+          .withInitContainers(containers("Pod.spec.initContainers", field(spec, "initContainers")))
+          .withContainers(containers("Pod.spec.containers", field(spec, "containers")))
+          .endSpec();
+    }
+    return pod.build();
+  }
+
+  private static ObjectMeta meta(String where, @Nullable JsonNode json) {
+    if (json == null) {
+      return new ObjectMeta();
+    }
+    object(where, json);
+    return new ObjectMetaBuilder()
+        .withName(text(where + ".name", field(json, "name")))
+        .withNamespace(text(where + ".namespace", field(json, "namespace")))
+        .withUid(text(where + ".uid", field(json, "uid")))
+        .withResourceVersion(text(where + ".resourceVersion", field(json, "resourceVersion")))
+        .withAnnotations(map(where + ".annotations", field(json, "annotations")))
+        .build();
+  }
+
+  private static List<Container> containers(String where, @Nullable JsonNode json) {
+    List<Container> containers = new ArrayList<>();
+    for (JsonNode c : list(where, json)) {
+      String at = where + "[" + containers.size() + "]";
+      object(at, c);
+      JsonNode resources = field(c, "resources");
+      JsonNode limits =
+          resources == null ? null : field(object(at + ".resources", resources), "limits");
+      String restart = text(at + ".restartPolicy", field(c, "restartPolicy"));
+      containers.add(
+          new ContainerBuilder()
+              .withName(text(at + ".name", field(c, "name")))
+              .withRestartPolicy(restart.isEmpty() ? null : restart)
+              .withNewResources()
+              .withLimits(quantities(at + ".resources.limits", limits))
+              .endResources()
+              .build());
+    }
+    return containers;
+  }
+
+  private static Map<String, Quantity> quantities(String where, @Nullable JsonNode json) {
+    Map<String, Quantity> quantities = new HashMap<>();
+    if (json != null) {
+      for (Map.Entry<String, JsonNode> e : object(where, json).properties()) {
+        String at = where + "[" + e.getKey() + "]";
+        JsonNode value = e.getValue();
+        String text = value.isNumber() ? value.toString() : text(at, value);
+        if (!QUANTITY.matcher(text).matches()) {
+          throw new FormatException(at + " \"" + clip(text) + "\": must be a quantity");
+        }
+        quantities.put(e.getKey(), quantity(at, text));
+      }
+    }
+    return quantities;
+  }
+
+  private static Quantity quantity(String where, String text) {
+    try {
+      Quantity quantity = new Quantity(text);
+      quantity.getNumericalAmount();
+      return quantity;
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw new FormatException(where + " \"" + clip(text) + "\": must be a quantity", e);
+    }
+  }
+
+  /** A node that stands in the request itself; empty when it cannot be read. */
+  Optional<NodeRecord> node(JsonNode json) {
+    JsonNode status = json.isObject() ? field(json, "status") : null;
+    JsonNode allocatable =
+        status == null || !status.isObject() ? null : field(status, "allocatable");
+    Node node =
+        new NodeBuilder()
+            .withMetadata(meta("Node.metadata", json.isObject() ? field(json, "metadata") : null))
+            .withNewStatus()
+            .withAllocatable(quantities("Node.status.allocatable", allocatable))
+            .endStatus()
+            .build();
+    String name = node.getMetadata().getName();
+    return name == null || name.isEmpty() ? Optional.empty() : Optional.of(slim.node(node));
+  }
+
+  // ---- JSON as Go reads it
+
+  private static @Nullable JsonNode field(JsonNode object, String name) {
+    JsonNode exact = object.get(name);
+    if (exact == null) {
+      for (Map.Entry<String, JsonNode> e : object.properties()) {
+        if (e.getKey().equalsIgnoreCase(name)) {
+          exact = e.getValue();
+        }
+      }
+    }
+    return exact == null || exact.isNull() ? null : exact;
+  }
+
+  private static JsonNode object(String where, @Nullable JsonNode json) {
+    if (json == null || !json.isObject()) {
+      throw new FormatException(where + ": must be a JSON object");
+    }
+    return json;
+  }
+
+  private static String text(String where, @Nullable JsonNode json) {
+    if (json == null) {
+      return "";
+    }
+    if (!json.isString()) {
+      throw new FormatException(where + ": must be a string");
+    }
+    return json.stringValue();
+  }
+
+  private static List<JsonNode> list(String where, @Nullable JsonNode json) {
+    if (json == null) {
+      return List.of();
+    }
+    if (!json.isArray()) {
+      throw new FormatException(where + ": must be a list");
+    }
+    List<JsonNode> items = new ArrayList<>();
+    json.forEach(items::add);
+    return items;
+  }
+
+  private static List<String> strings(String where, JsonNode json) {
+    return list(where, json).stream().map(item -> text(where, item)).toList();
+  }
+
+  private static Map<String, String> map(String where, @Nullable JsonNode json) {
+    Map<String, String> map = new HashMap<>();
+    if (json != null) {
+      for (Map.Entry<String, JsonNode> e : object(where, json).properties()) {
+        map.put(e.getKey(), e.getValue().isNull() ? "" : text(where, e.getValue()));
+      }
+    }
+    return map;
+  }
+
+  private static String clip(String text) {
+    return text.length() <= 60 ? text : text.substring(0, 60) + "…";
+  }
+}
