@@ -1,5 +1,6 @@
 package io.vgpu.runtime;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -25,6 +26,7 @@ public final class Cli {
     CommandLine line = new CommandLine(command);
     line.setDefaultValueProvider(new EnvDefaults());
     line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.registerConverter(Duration.class, Durations::parse);
     // "--a --b" must not swallow --b as the value of --a
     line.setUnmatchedOptionsAllowedAsOptionParameters(false);
     line.setParameterExceptionHandler((e, given) -> usage(e));
