@@ -75,6 +75,27 @@ public final class KubeClient implements AutoCloseable {
     return client;
   }
 
+  /**
+   * The same credentials towards another server of the cluster, such as a kubelet's port; its
+   * certificate is checked against {@code caFile}, or the cluster's own authority when null. The
+   * caller closes it.
+   */
+  public KubernetesClient towards(String url, @Nullable Path caFile, Duration requestTimeout) {
+    ConfigBuilder builder =
+        new ConfigBuilder(client.getConfiguration())
+            .withMasterUrl(url)
+            .withRequestTimeout((int) requestTimeout.toMillis())
+            .withConnectionTimeout((int) requestTimeout.toMillis())
+            .withRequestRetryBackoffLimit(0);
+    if (caFile != null) {
+      builder.withCaCertData(null).withCaCertFile(caFile.toString());
+    }
+    return new KubernetesClientBuilder()
+        .withConfig(builder.build())
+        .withHttpClientFactory(new Vertx5HttpClientFactory(vertx))
+        .build();
+  }
+
   /** Ends watches and connections within 5 s. */
   @Override
   public void close() {

@@ -41,6 +41,9 @@ public enum Reason {
   DEVICE_COUNT_MISMATCH("DeviceCountMismatch", "the number of devices differs from the allocation"),
   DEVICES_NOT_PROPOSED("DevicesNotProposed", "the kubelet chose devices that were not proposed"),
   DEVICE_UNKNOWN("DeviceUnknown", "the device is not one of this node's"),
+  RUNS_WITHOUT_DEVICES(
+      "RunsWithoutDevices",
+      "the pod was admitted while no agent served it and runs without devices"),
   FILES_NOT_WRITTEN("FilesNotWritten", "the container's limits could not be written"),
   DEMAND_INVALID("DemandInvalid", "the request is not one that can be given");
 

@@ -1,0 +1,136 @@
+package io.vgpu.agent.deviceplugin;
+
+import io.vgpu.agent.deviceplugin.PodEntry.Turn;
+import io.vgpu.agent.kube.NodePod;
+import io.vgpu.agent.kubelet.ListedPod;
+import io.vgpu.model.ContainerKind;
+import io.vgpu.model.Reason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * Who is being admitted (D3, identity-facts.md 1). No call of the device plugin API names a pod,
+ * but the kubelet admits one pod at a time, and lists just that one without devices. Pure.
+ */
+final class AdmittedPod {
+  /** The container whose turn it is. */
+  record Admitted(NodePod pod, Turn turn) {}
+
+  /** The question: how many ids, and which of them the kubelet insists on. */
+  record Question(int size, Set<String> mustInclude) {}
+
+  private AdmittedPod() {}
+
+  /** The one pod and container that the kubelet can be asking for, or why that cannot be said. */
+  static Outcome<Admitted> find(PodView view, Ledger ledger, Question question) {
+    List<Admitted> candidates = candidates(view, (pod, l) -> turn(pod, l, ledger, question));
+    if (candidates.isEmpty()) {
+      candidates = candidates(view, (pod, l) -> begunAnew(pod, ledger, question));
+    }
+    if (candidates.isEmpty()) {
+      return Outcome.refused(
+          Reason.POD_UNKNOWN,
+          "none of the kubelet's " + view.listed().size() + " pods waits for vGPU devices");
+    }
+    List<Admitted> left = dropRefused(candidates, ledger);
+    left = dropWhile(left, a -> a.pod().hasStarted() || a.pod().terminal());
+    left = dropWhile(left, a -> a.pod().deleting());
+    // who asks for another number of devices cannot be the one: no guess
+    left = dropWhile(left, a -> a.turn().number() != question.size());
+    if (left.size() > 1) {
+      return Outcome.refused(
+          Reason.POD_AMBIGUOUS,
+          left.stream()
+              .map(a -> a.pod().ref().toString())
+              .sorted()
+              .collect(Collectors.joining(", ")));
+    }
+    return Outcome.given(left.getFirst());
+  }
+
+  private static List<Admitted> candidates(
+      PodView view, BiFunction<NodePod, ListedPod, Optional<Turn>> turn) {
+    List<Admitted> candidates = new ArrayList<>();
+    for (ListedPod l : view.listed()) {
+      for (NodePod pod : view.named(l)) {
+        turn.apply(pod, l).ifPresent(t -> candidates.add(new Admitted(pod, t)));
+      }
+    }
+    return candidates;
+  }
+
+  private static List<Admitted> dropRefused(List<Admitted> candidates, Ledger ledger) {
+    return dropWhile(candidates, a -> ledger.isRefused(a.pod().ref().uid()));
+  }
+
+  /** Without those that match, unless that would leave nobody. */
+  private static List<Admitted> dropWhile(List<Admitted> candidates, Predicate<Admitted> drop) {
+    List<Admitted> kept = candidates.stream().filter(drop.negate()).toList();
+    return kept.isEmpty() ? candidates : kept;
+  }
+
+  /**
+   * The pod's next vGPU container without devices: init containers first, then app containers, in
+   * spec order. The list never shows sequential init containers: our own memory tells which are
+   * done.
+   */
+  static Optional<Turn> turn(NodePod pod, ListedPod line, Ledger ledger, Question question) {
+    List<Turn> order = PodEntry.turns(pod.demand());
+    Optional<PodEntry> entry = ledger.entry(pod.ref().uid());
+    for (int i = 0; i < order.size(); i++) {
+      Turn t = order.get(i);
+      boolean done =
+          t.kind() == ContainerKind.INIT
+              ? entry.map(e -> e.attached(t.container())).orElse(false)
+                  || initIsOver(pod, line, order.subList(i + 1, order.size()), t)
+              : !line.of(t.container()).isEmpty();
+      if (!done) {
+        return Optional.of(rewound(order, t, entry, question));
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** A pod that lists devices of a later container, or ran the init, is past it. */
+  private static boolean initIsOver(NodePod pod, ListedPod line, List<Turn> later, Turn init) {
+    return pod.started().contains(init.container())
+        || later.stream()
+            .anyMatch(t -> t.kind() != ContainerKind.INIT && !line.of(t.container()).isEmpty());
+  }
+
+  /**
+   * A question that insists on nothing while we know of reusable ids: the kubelet died between our
+   * answer and its own note of it, and begins this pod anew.
+   */
+  private static Turn rewound(
+      List<Turn> order, Turn turn, Optional<PodEntry> entry, Question question) {
+    boolean forgotten =
+        question.mustInclude().isEmpty()
+            && entry.map(e -> !e.reusableBefore(turn.container()).isEmpty()).orElse(false);
+    return forgotten ? firstInit(order).orElse(turn) : turn;
+  }
+
+  /**
+   * The same for a pod whose only vGPU containers are init containers, all done by our records: it
+   * looks like one that has its devices, so it is only thought of when nobody else waits.
+   */
+  private static Optional<Turn> begunAnew(NodePod pod, Ledger ledger, Question question) {
+    List<Turn> order = PodEntry.turns(pod.demand());
+    boolean onlyInits = order.stream().allMatch(t -> t.kind() == ContainerKind.INIT);
+    return onlyInits
+            && question.mustInclude().isEmpty()
+            && !pod.hasStarted()
+            && ledger.entry(pod.ref().uid()).isPresent()
+        ? firstInit(order)
+        : Optional.empty();
+  }
+
+  private static Optional<Turn> firstInit(List<Turn> order) {
+    return order.stream().filter(t -> t.kind() == ContainerKind.INIT).findFirst();
+  }
+}

@@ -1,0 +1,88 @@
+package io.vgpu.agent.deviceplugin;
+
+import io.vgpu.agent.deviceplugin.ClaimResolver.Allocation;
+import io.vgpu.agent.gpu.GpuInventory;
+import io.vgpu.agent.shim.DeviceLimits;
+import io.vgpu.agent.shim.ShimWriter;
+import io.vgpu.agent.shim.ShimWriter.ShimFiles;
+import io.vgpu.model.ComputePolicy;
+import io.vgpu.model.ContainerClaim;
+import io.vgpu.model.ContainerRef;
+import io.vgpu.model.Reason;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** A container's region files as its claim wants them, through the one {@link ShimWriter}. */
+final class ContainerFiles {
+  /** The files of a container, complete. */
+  record Attached(ShimFiles files) {}
+
+  private final ShimWriter shim;
+  private final GpuInventory inventory;
+  private final Supplier<String> nodePolicy;
+
+  /** {@code nodePolicy}: the node's own compute policy text, may be empty. */
+  ContainerFiles(ShimWriter shim, GpuInventory inventory, Supplier<String> nodePolicy) {
+    this.shim = shim;
+    this.inventory = inventory;
+    this.nodePolicy = nodePolicy;
+  }
+
+  Outcome<Attached> attach(Allocation a, Deadline deadline) {
+    return attach(a.entry(), a.claim(), deadline);
+  }
+
+  Outcome<Attached> attach(PodEntry entry, ContainerClaim claim, Deadline deadline) {
+    Optional<List<DeviceLimits>> limits = limits(entry, claim);
+    if (limits.isEmpty()) {
+      return unknown(claim);
+    }
+    ContainerRef container = new ContainerRef(entry.pod(), claim.container());
+    return switch (deadline.await(
+        shim.attach(container, limits.get()), Reason.FILES_NOT_WRITTEN, "files of " + container)) {
+      case Outcome.Refused<ShimFiles> r -> r.as();
+      case Outcome.Given<ShimFiles>(ShimFiles files) -> Outcome.given(new Attached(files));
+    };
+  }
+
+  /** The limits must carry the claim; then {@code usage} starts anew. */
+  Outcome<Boolean> verifyAndReset(Allocation a, Deadline deadline) {
+    Optional<List<DeviceLimits>> limits = limits(a.entry(), a.claim());
+    if (limits.isEmpty()) {
+      return unknown(a.claim());
+    }
+    ContainerRef container = new ContainerRef(a.pod(), a.claim().container());
+    Outcome<Boolean> carried =
+        deadline.await(
+            shim.carries(container, limits.get()),
+            Reason.FILES_NOT_WRITTEN,
+            "limits of " + container);
+    return switch (carried) {
+      case Outcome.Refused<Boolean> r -> r;
+      case Outcome.Given<Boolean>(Boolean yes) -> {
+        if (!yes) {
+          yield Outcome.refused(
+              a.pod(),
+              Reason.FILES_NOT_WRITTEN,
+              "limits of " + container + " do not carry the claim");
+        }
+        yield switch (deadline.await(
+            shim.resetUsage(container), Reason.FILES_NOT_WRITTEN, "usage of " + container)) {
+          case Outcome.Refused<Void> r -> r.as();
+          case Outcome.Given<Void> g -> Outcome.given(true);
+        };
+      }
+    };
+  }
+
+  private Optional<List<DeviceLimits>> limits(PodEntry entry, ContainerClaim claim) {
+    return ClaimLimits.of(claim, inventory, ComputePolicy.of(entry.policy(), nodePolicy.get()));
+  }
+
+  private static <T> Outcome<T> unknown(ContainerClaim claim) {
+    return Outcome.refused(
+        Reason.DEVICE_UNKNOWN,
+        "container " + claim.container() + " claims " + claim.uuids() + ", not all on this node");
+  }
+}

@@ -1,0 +1,115 @@
+package io.vgpu.agent.deviceplugin;
+
+import io.vgpu.model.ContainerClaim;
+import io.vgpu.model.ContainerKind;
+import io.vgpu.model.PodClaim;
+import io.vgpu.model.PodDemand;
+import io.vgpu.model.PodRef;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What the agent gave to one pod, container by container, with all that it takes to go on without
+ * asking anybody: claim, seal, and the order in which the kubelet asks.
+ *
+ * @param policy the pod's own compute policy text, may be empty
+ * @param ended the pod will not run (again): its ids are free, its files may go
+ */
+record PodEntry(
+    PodRef pod,
+    PodClaim claim,
+    String seal,
+    String policy,
+    List<Turn> order,
+    Map<String, Held> held,
+    boolean ended) {
+
+  /** One vGPU container, in the order in which the kubelet asks for their devices. */
+  record Turn(String container, ContainerKind kind, long number) {}
+
+  /** Ids of one container. */
+  record Held(Set<String> ids, Stage stage) {
+    Held {
+      ids = Set.copyOf(ids);
+    }
+  }
+
+  /** How far a container got. */
+  enum Stage {
+    /** Answered to GetPreferredAllocation; Allocate has to come with just these. */
+    PROPOSED,
+    /** Allocate was answered and the container's files are there. */
+    ATTACHED
+  }
+
+  PodEntry {
+    order = List.copyOf(order);
+    held = Map.copyOf(held);
+  }
+
+  /** The order of a pod's vGPU containers. */
+  static List<Turn> turns(PodDemand demand) {
+    return demand.vgpuContainers().stream()
+        .map(c -> new Turn(c.name(), c.kind(), c.number()))
+        .toList();
+  }
+
+  boolean attached(String container) {
+    Held h = held.get(container);
+    return h != null && h.stage() == Stage.ATTACHED;
+  }
+
+  Optional<ContainerClaim> claimOf(String container) {
+    return claim.of(container);
+  }
+
+  /** The first container in order that has not got its devices. */
+  Optional<Turn> next() {
+    return order.stream().filter(t -> !attached(t.container())).findFirst();
+  }
+
+  /** Whether every vGPU container has its devices. */
+  boolean complete() {
+    return next().isEmpty();
+  }
+
+  /**
+   * The ids that the kubelet reuses for a container: those of sequential init containers before it,
+   * less what sidecars and app containers before it took for good.
+   */
+  Set<String> reusableBefore(String container) {
+    Set<String> ids = new LinkedHashSet<>();
+    for (Turn t : order) {
+      if (t.container().equals(container)) {
+        return ids;
+      }
+      Held h = held.get(t.container());
+      if (h != null && h.stage() == Stage.ATTACHED) {
+        switch (t.kind()) {
+          case INIT -> ids.addAll(h.ids());
+          case SIDECAR, APP -> ids.removeAll(h.ids());
+        }
+      }
+    }
+    return ids;
+  }
+
+  /** Whether any container of the pod holds the id. */
+  boolean holds(String id) {
+    return held.values().stream().anyMatch(h -> h.ids().contains(id));
+  }
+
+  PodEntry with(String container, Set<String> ids, Stage stage) {
+    Map<String, Held> more = new LinkedHashMap<>(held);
+    more.put(container, new Held(ids, stage));
+    return new PodEntry(pod, claim, seal, policy, order, more, ended);
+  }
+
+  PodEntry asEnded() {
+    return new PodEntry(pod, claim, seal, policy, order, held, true);
+  }
+}

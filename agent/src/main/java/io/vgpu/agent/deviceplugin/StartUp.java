@@ -1,0 +1,162 @@
+package io.vgpu.agent.deviceplugin;
+
+import io.vgpu.agent.deviceplugin.PodEntry.Stage;
+import io.vgpu.agent.deviceplugin.PodEntry.Turn;
+import io.vgpu.agent.kube.NodePod;
+import io.vgpu.agent.kubelet.ListedPod;
+import io.vgpu.model.ContainerClaim;
+import io.vgpu.model.ContainerKind;
+import io.vgpu.model.GpuUuid;
+import io.vgpu.model.PodClaim;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What an agent must make good before the kubelet may ask it (D21): notes that the checkpoint lost,
+ * region files that a reboot took away, and pods that were admitted while nobody served the
+ * resource. Runs under the lock of the {@link Books}; blocks within the deadline.
+ */
+final class StartUp {
+  private static final Logger log = LoggerFactory.getLogger(StartUp.class);
+
+  private final Books books;
+  private final PodViews views;
+  private final ClaimResolver resolver;
+  private final ContainerFiles files;
+  private final FailureMarker failure;
+  private volatile boolean looked;
+
+  StartUp(
+      Books books,
+      PodViews views,
+      ClaimResolver resolver,
+      ContainerFiles files,
+      FailureMarker failure) {
+    this.books = books;
+    this.views = views;
+    this.resolver = resolver;
+    this.files = files;
+    this.failure = failure;
+  }
+
+  /** Whether the node was looked at once: what was missed before the start is known. */
+  boolean hasLooked() {
+    return looked;
+  }
+
+  /** Takes from the kubelet's list what our notes lack, and reports who runs without devices. */
+  void lookAround(Deadline deadline) {
+    switch (views.look(deadline)) {
+      case Outcome.Refused<PodView> r ->
+          log.info("the kubelet cannot be asked yet [cause: {}]", r.detail());
+      case Outcome.Given<PodView>(PodView view) -> {
+        addWhatIsMissing(view, deadline);
+        view.pods().forEach(pod -> reportIfUnserved(pod, view));
+        looked = true;
+      }
+    }
+  }
+
+  /** Only the notes, for a container that starts and that nobody remembers. */
+  void rebuild(Deadline deadline) {
+    if (views.look(deadline) instanceof Outcome.Given<PodView>(PodView view)) {
+      addWhatIsMissing(view, deadline);
+    }
+  }
+
+  /** Makes the region files of every container that may run; complete ones are left as they are. */
+  void restoreFiles(Deadline deadline) {
+    for (PodEntry entry : books.ledger().standing()) {
+      for (Turn t : entry.order()) {
+        Optional<ContainerClaim> claim = entry.claimOf(t.container());
+        if (entry.attached(t.container()) && claim.isPresent()) {
+          if (files.attach(entry, claim.get(), deadline)
+              instanceof Outcome.Refused<ContainerFiles.Attached> r) {
+            log.error(
+                "region files not restored [pod: {}, container: {}, cause: {}]",
+                entry.pod(),
+                t.container(),
+                r.text());
+          }
+        }
+      }
+    }
+  }
+
+  private void addWhatIsMissing(PodView view, Deadline deadline) {
+    Ledger ledger = books.ledger();
+    for (ListedPod line : view.listed()) {
+      for (Map.Entry<String, Set<String>> c : line.devices().entrySet()) {
+        if (!c.getValue().isEmpty()) {
+          ledger = withContainer(ledger, view, line, c.getKey(), c.getValue());
+        }
+      }
+    }
+    if (books.commit(ledger, deadline) instanceof Outcome.Refused<Ledger> r) {
+      log.error("rebuilt notes not written [cause: {}]", r.detail());
+    }
+  }
+
+  private Ledger withContainer(
+      Ledger ledger, PodView view, ListedPod line, String container, Set<String> ids) {
+    for (NodePod pod : view.named(line)) {
+      String uid = pod.ref().uid();
+      if (pod.terminal()
+          || ledger.entry(uid).map(e -> e.attached(container)).orElse(false)
+          || isHeld(ledger, ids, uid)) {
+        continue;
+      }
+      if (resolver.sealed(pod, container) instanceof Outcome.Given<PodClaim>(PodClaim claim)
+          && claim.of(container).map(c -> fits(c, ids)).orElse(false)) {
+        log.warn(
+            "note of a container restored from the kubelet [pod: {}, container: {}, ids: {}]",
+            pod.ref(),
+            container,
+            ids);
+        return ledger.with(resolver.entry(pod, claim, ledger).with(container, ids, Stage.ATTACHED));
+      }
+    }
+    return ledger;
+  }
+
+  private static boolean isHeld(Ledger ledger, Set<String> ids, String uid) {
+    return ids.stream().anyMatch(id -> ledger.heldByAnother(id, uid));
+  }
+
+  private boolean fits(ContainerClaim claim, Set<String> ids) {
+    Set<GpuUuid> cards = new HashSet<>();
+    ids.forEach(id -> DeviceIds.gpu(id).ifPresent(cards::add));
+    return claim.devices().size() == ids.size()
+        && (!resolver.honor() || cards.equals(new HashSet<>(claim.uuids())));
+  }
+
+  /**
+   * A pod that started a vGPU container for which neither the kubelet nor we know devices was
+   * admitted while the resource was absent: the kubelet dropped the request silently, and it stays
+   * a candidate of every admission for life (identity-facts.md 1, rule 2).
+   */
+  private void reportIfUnserved(NodePod pod, PodView view) {
+    Optional<ListedPod> line = view.line(pod);
+    if (pod.terminal() || pod.deleting() || line.isEmpty()) {
+      return;
+    }
+    Optional<PodEntry> entry = books.ledger().entry(pod.ref().uid());
+    for (Turn t : PodEntry.turns(pod.demand())) {
+      boolean unserved =
+          t.kind() != ContainerKind.INIT
+              && pod.started().contains(t.container())
+              && line.get().of(t.container()).isEmpty()
+              && !entry.map(e -> e.attached(t.container())).orElse(false);
+      if (unserved) {
+        if (!failure.runsWithout(pod, "container " + t.container())) {
+          log.debug("pod without devices is marked already [pod: {}]", pod.ref());
+        }
+        return;
+      }
+    }
+  }
+}
