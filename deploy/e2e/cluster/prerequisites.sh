@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the cluster needs of the machine: Linux, root, some Debian packages. Installs the packages that are missing where it
-# can (root, apt-get), else ends with the command that installs them. Quiet when nothing is missing.
+# What build and cluster need of the machine beside a JDK and Go: Linux, root, some Debian packages. Installs the packages that
+# are missing where it can (root, apt-get), else ends with the command that installs them. Quiet when nothing is missing.
 #
 #   prerequisites.sh            check, and install what is missing
 #   prerequisites.sh --check    check only
@@ -12,7 +12,7 @@ fail() { echo "cluster: $*" >&2; exit 1; }
 
 # command, Debian package that brings it
 needs="ip:iproute2 nsenter:util-linux setsid:util-linux iptables:iptables conntrack:conntrack busybox:busybox-static
-gcc:gcc pkg-config:pkg-config openssl:openssl ldd:libc-bin mount:mount"
+gcc:gcc pkg-config:pkg-config openssl:openssl ldd:libc-bin mount:mount cmake:cmake make:make mvn:maven"
 missing=
 want() { case " $missing " in *" $1 "*) ;; *) missing="$missing $1" ;; esac; }
 PATH=$PATH:/usr/sbin:/sbin
