@@ -86,7 +86,8 @@ public final class Leftovers {
     }
   }
 
-  private List<Long> shims() {
+  /** containerd's shims: one for each pod whose sandbox lives. */
+  List<Long> shims() {
     String mark = "-address\0" + paths.containerdSocket() + "\0";
     return pids().filter(pid -> commandLine(pid).contains(mark)).toList();
   }

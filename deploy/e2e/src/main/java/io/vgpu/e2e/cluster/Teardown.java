@@ -62,11 +62,14 @@ final class Teardown {
       for (Pod pod : pods) {
         client.resource(pod).withGracePeriod(1).delete();
       }
-      if (!Await.holdsWithin(
-          PODS_LIMIT, () -> client.pods().inAnyNamespace().list().getItems().isEmpty())) {
-        log.warn("pods still there, going on without the kubelet's help [limit: {}]", PODS_LIMIT);
+      // not until the API has forgotten them: a Job's pods wait for the controller-manager, which
+      // is gone
+      Leftovers leftovers = new Leftovers(paths, netns);
+      if (!Await.holdsWithin(PODS_LIMIT, () -> leftovers.shims().isEmpty())) {
+        log.warn(
+            "containers still run, going on without the kubelet's help [limit: {}]", PODS_LIMIT);
       } else if (!pods.isEmpty()) {
-        progress.step(pods.size() + " pods deleted");
+        progress.step(pods.size() + " pods ended");
       }
     } catch (KubernetesClientException e) {
       log.warn(
