@@ -1,0 +1,97 @@
+package io.vgpu.agent;
+
+import io.vgpu.claim.Names;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Flags of every sub-command of the agent (node-agent.md 3.2, 3.3, D21). */
+final class CommonFlags {
+  @Option(
+      names = "--kubeconfig",
+      paramLabel = "FILE",
+      description = "how to reach the API server; none: as a pod in the cluster")
+  @Nullable Path kubeconfig;
+
+  @Option(
+      names = "--master",
+      paramLabel = "URL",
+      description = "address of the API server, instead of the kubeconfig's")
+  @Nullable String master;
+
+  @Option(names = "--kube-api-qps", description = "only the default is supported in this release")
+  int kubeApiQps = 20;
+
+  @Option(names = "--kube-api-burst", description = "only the default is supported in this release")
+  int kubeApiBurst = 30;
+
+  @Option(
+      names = "--kube-timeout",
+      description = "seconds an API request may take; 0: the client's default")
+  int kubeTimeout;
+
+  @Option(names = "--domain", description = "prefix of our resources, annotations and labels")
+  String domain = Names.DEFAULT_DOMAIN;
+
+  @Option(names = "--node-name", description = "name of this node (environment: NODE_NAME)")
+  String nodeName = "";
+
+  @Option(names = "--cgroup-driver", description = "only the default is supported in this release")
+  String cgroupDriver = "";
+
+  @Option(
+      names = "--node-config-path",
+      paramLabel = "FILE",
+      description = "settings by node name, .json or .yaml; a field in it replaces the flag")
+  @Nullable Path nodeConfigPath;
+
+  @Option(
+      names = "--pprof-bind-port",
+      description = "only the default is supported in this release")
+  int pprofBindPort;
+
+  @Option(
+      names = "--container-driver-root",
+      description = "where the host's driver is mounted (environment: DRIVER_ROOT_CTR_PATH)")
+  Path containerDriverRoot = Path.of("/driver-root");
+
+  @Option(
+      names = "--sysfs-root",
+      description = "where NUMA nodes of PCI slots are read (environment: NVIDIA_DRA_SYSFS_ROOT)")
+  Path sysfsRoot = Path.of("/sys");
+
+  @Option(
+      names = "--card-sample-interval",
+      description = "how often a card's own utilisation is read")
+  Duration cardSampleInterval = Duration.ofMillis(200);
+
+  @Option(
+      names = "--disable-health-checks",
+      description =
+          "critical errors (XIDs) to ignore besides those of applications, or all (environment: DP_DISABLE_HEALTHCHECKS)")
+  String disableHealthChecks = "";
+
+  @Option(
+      names = "--enable-health-checks",
+      description =
+          "critical errors (XIDs) never to ignore, or all (environment: DP_ENABLE_HEALTHCHECKS)")
+  String enableHealthChecks = "";
+
+  @Option(names = "--ops-bind-address", description = "address of /healthz, /readyz and /metrics")
+  String opsBindAddress = "0.0.0.0";
+
+  @Option(
+      names = {"--ops-bind-port", "--server-bind-port"},
+      description = "port of /healthz, /readyz and /metrics")
+  int opsBindPort = 3458;
+
+  @Option(
+      names = "--feature-gates",
+      paramLabel = "A=true,B=false",
+      description = "gates to switch; see docs/feature_gates.md")
+  String featureGates = "";
+
+  @Option(names = "--v", description = "verbosity of the log, as klog's")
+  int verbosity;
+}

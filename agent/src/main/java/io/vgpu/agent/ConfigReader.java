@@ -1,0 +1,161 @@
+package io.vgpu.agent;
+
+import io.vgpu.agent.config.AgentConfig;
+import io.vgpu.agent.config.AgentConfig.DeviceListStrategy;
+import io.vgpu.agent.config.AgentGate;
+import io.vgpu.agent.config.NodeFile;
+import io.vgpu.agent.config.NodeFileEntry;
+import io.vgpu.agent.config.Unsupported;
+import io.vgpu.agent.gpu.DeviceSelection;
+import io.vgpu.agent.gpu.XidRules;
+import io.vgpu.agent.shim.ShimPaths;
+import io.vgpu.claim.Names;
+import io.vgpu.model.NodeConfig;
+import io.vgpu.runtime.FeatureGates;
+import io.vgpu.runtime.UsageException;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * From flags to {@link AgentConfig}: checks, refuses what has no effect in this release, lets the
+ * node's entry of the node file replace flags (node-agent.md 3.1). Every refusal is a {@link
+ * UsageException} that names flag and rule.
+ */
+final class ConfigReader {
+  private ConfigReader() {}
+
+  static AgentConfig read(CommonFlags common, PluginFlags plugin, MonitorFlags monitor) {
+    FeatureGates<AgentGate> gates = gates(common.featureGates);
+    refuse(common, plugin, monitor);
+    if (common.nodeName.isBlank()) {
+      throw new UsageException("--node-name (or NODE_NAME): must not be empty");
+    }
+    NodeFileEntry file =
+        common.nodeConfigPath == null
+            ? NodeFileEntry.NONE
+            : NodeFile.read(common.nodeConfigPath).entryFor(common.nodeName);
+    refuseMig(file.migStrategy().orElse(plugin.migStrategy));
+    return new AgentConfig(
+        common.nodeName,
+        new Names(common.domain),
+        new AgentConfig.Api(
+            Optional.ofNullable(common.kubeconfig),
+            Optional.ofNullable(common.master),
+            seconds("--kube-timeout", common.kubeTimeout)),
+        cards(common, plugin, file),
+        shim(plugin),
+        new AgentConfig.Kubelet(
+            plugin.devicePluginPath,
+            plugin.podResourcesSocket,
+            Optional.of(plugin.kubeletEndpoint).filter(e -> !e.isBlank()),
+            Optional.ofNullable(plugin.kubeletCaFile),
+            plugin.numaHints,
+            strategies(file.deviceListStrategy().orElse(plugin.deviceListStrategy))),
+        new AgentConfig.Ops(common.opsBindAddress, common.opsBindPort),
+        gates);
+  }
+
+  private static FeatureGates<AgentGate> gates(String text) {
+    FeatureGates<AgentGate> gates = FeatureGates.parse(AgentGate.class, text);
+    for (AgentGate gate : AgentGate.values()) {
+      if (gates.on(gate) && !gate.supported()) {
+        throw new UsageException(
+            "--feature-gates: " + gate.gateName() + "=true is not supported in this release");
+      }
+    }
+    return gates;
+  }
+
+  private static void refuse(CommonFlags c, PluginFlags p, MonitorFlags m) {
+    Unsupported.check("--kube-api-qps", c.kubeApiQps, 20);
+    Unsupported.check("--kube-api-burst", c.kubeApiBurst, 30);
+    Unsupported.check("--cgroup-driver", c.cgroupDriver, "");
+    Unsupported.check("--pprof-bind-port", c.pprofBindPort, 0);
+    Unsupported.check("--gds-enabled", p.gdsEnabled, false);
+    Unsupported.check("--mofed-enabled", p.mofedEnabled, false);
+    Unsupported.check("--gdrcopy-enabled", p.gdrcopyEnabled, false);
+    Unsupported.check("--imex-channel-ids", p.imexChannelIds, "");
+    Unsupported.check("--imex-required", p.imexRequired, false);
+    Unsupported.check("--cdi-annotation-prefix", p.cdiAnnotationPrefix, "cdi.k8s.io/");
+    Unsupported.check("--enable-rbac", m.enableRbac, false);
+    Unsupported.check("--enable-tls", m.enableTls, false);
+    Unsupported.check("--tls-key-file", text(m.tlsKeyFile), "");
+    Unsupported.check("--tls-cert-file", text(m.tlsCertFile), "");
+    Unsupported.check("--cert-refresh-interval", m.certRefreshInterval, Duration.ofSeconds(5));
+    Unsupported.check("--min-scrape-interval", m.minScrapeInterval, Duration.ofSeconds(1));
+    Unsupported.check("--stuck-grace-period", m.stuckGracePeriod, Duration.ofSeconds(30));
+    Unsupported.check("--enable-dra-monitor", m.enableDraMonitor, false);
+  }
+
+  private static void refuseMig(String strategy) {
+    switch (strategy) {
+      case "none", "mixed" -> {}
+      case "single" ->
+          throw new UsageException("--mig-strategy: \"single\" is not supported in this release");
+      default ->
+          throw new UsageException(
+              "--mig-strategy: \"" + strategy + "\" must be none, single or mixed");
+    }
+  }
+
+  private static AgentConfig.Cards cards(CommonFlags c, PluginFlags p, NodeFileEntry file) {
+    int factor = file.deviceMemoryFactor().orElse(p.deviceMemoryFactor);
+    if (factor <= 0) {
+      throw new UsageException("--device-memory-factor: \"" + factor + "\" must be at least 1");
+    }
+    return new AgentConfig.Cards(
+        c.containerDriverRoot,
+        p.hostDriverRoot,
+        c.sysfsRoot,
+        new NodeConfig(
+            file.deviceSplitCount().orElse(p.deviceSplitCount),
+            file.deviceCoresScaling().orElse(p.deviceCoresScaling),
+            factor,
+            file.deviceMemoryScaling().orElse(p.deviceMemoryScaling)),
+        file.excludeDevices().orElseGet(() -> DeviceSelection.parse(p.excludeDevices)),
+        XidRules.parse(c.disableHealthChecks, c.enableHealthChecks),
+        c.cardSampleInterval);
+  }
+
+  private static AgentConfig.Shim shim(PluginFlags p) {
+    return new AgentConfig.Shim(
+        new ShimPaths(
+            p.managerDir, p.hostManagerDir == null ? p.managerDir : p.hostManagerDir, p.usageDir),
+        p.shimLibrary,
+        Optional.ofNullable(p.claimKeyFile));
+  }
+
+  private static Set<DeviceListStrategy> strategies(List<String> names) {
+    Set<DeviceListStrategy> strategies = EnumSet.noneOf(DeviceListStrategy.class);
+    for (String name : names) {
+      switch (name.strip()) {
+        case "envvar" -> strategies.add(DeviceListStrategy.ENVVAR);
+        case "volume-mounts" -> strategies.add(DeviceListStrategy.VOLUME_MOUNTS);
+        case "cdi-annotations", "cdi-cri" ->
+            throw new UsageException(
+                "--device-list-strategy: \"" + name + "\" is not supported in this release");
+        default ->
+            throw new UsageException(
+                "--device-list-strategy: \""
+                    + name
+                    + "\" must be envvar, volume-mounts, cdi-annotations or cdi-cri");
+      }
+    }
+    return strategies;
+  }
+
+  private static Duration seconds(String flag, int value) {
+    if (value < 0) {
+      throw new UsageException(flag + ": \"" + value + "\" must be 0 or more seconds");
+    }
+    return Duration.ofSeconds(value);
+  }
+
+  private static String text(@Nullable String value) {
+    return value == null ? "" : value;
+  }
+}

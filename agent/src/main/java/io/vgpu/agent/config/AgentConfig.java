@@ -1,0 +1,86 @@
+package io.vgpu.agent.config;
+
+import static io.vgpu.model.Checks.check;
+
+import io.vgpu.agent.gpu.DeviceSelection;
+import io.vgpu.agent.gpu.XidRules;
+import io.vgpu.agent.shim.ShimPaths;
+import io.vgpu.claim.Names;
+import io.vgpu.model.NodeConfig;
+import io.vgpu.runtime.FeatureGates;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Everything the agent was told, checked; made once from flags, environment and node file, and
+ * passed down in parts.
+ */
+public record AgentConfig(
+    String nodeName,
+    Names names,
+    Api api,
+    Cards cards,
+    Shim shim,
+    Kubelet kubelet,
+    Ops ops,
+    FeatureGates<AgentGate> gates) {
+  public AgentConfig {
+    check(!nodeName.isBlank(), "--node-name (or NODE_NAME): must not be empty");
+  }
+
+  /** How the API server is reached; {@code timeout} zero keeps the client's own. */
+  public record Api(Optional<Path> kubeconfig, Optional<String> master, Duration timeout) {}
+
+  /** The node's cards: where the driver is, how they are divided, which are left out. */
+  public record Cards(
+      Path containerDriverRoot,
+      Path hostDriverRoot,
+      Path sysfsRoot,
+      NodeConfig division,
+      DeviceSelection excluded,
+      XidRules xids,
+      Duration sampleInterval) {
+    public Cards {
+      check(
+          sampleInterval.compareTo(Duration.ofMillis(10)) >= 0
+              && sampleInterval.compareTo(Duration.ofMinutes(1)) <= 0,
+          "--card-sample-interval: %s must be 10ms to 1m",
+          sampleInterval);
+    }
+  }
+
+  /** The library and the containers' files. */
+  public record Shim(ShimPaths paths, Path library, Optional<Path> claimKeyFile) {}
+
+  /** How a container's runtime learns its cards. */
+  public enum DeviceListStrategy {
+    ENVVAR,
+    VOLUME_MOUNTS
+  }
+
+  /**
+   * The kubelet and what it is answered.
+   *
+   * @param endpoint host and port of its HTTPS server; empty: the node's own address, 10250
+   */
+  public record Kubelet(
+      Path devicePluginDir,
+      Path podResourcesSocket,
+      Optional<String> endpoint,
+      Optional<Path> caFile,
+      boolean numaHints,
+      Set<DeviceListStrategy> strategies) {
+    public Kubelet {
+      strategies = Set.copyOf(strategies);
+    }
+  }
+
+  /** Where health and metrics are served. */
+  public record Ops(String address, int port) {
+    public Ops {
+      check(port >= 0 && port <= 65535, "--ops-bind-port: %d must be 0 to 65535", port);
+    }
+  }
+}

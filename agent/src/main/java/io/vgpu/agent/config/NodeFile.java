@@ -1,0 +1,354 @@
+package io.vgpu.agent.config;
+
+import io.vgpu.agent.gpu.DeviceSelection;
+import io.vgpu.model.NodeConfig;
+import io.vgpu.runtime.Nearest;
+import io.vgpu.runtime.UsageException;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+
+/**
+ * The file of {@code --node-config-path} (node-agent.md 3.1): the first entry whose {@code
+ * nodeName} matches applies. Shape and keys of the whole file are checked, values of the entry that
+ * applies. Every refusal is a {@link UsageException} that names file, entry, line, key, value and
+ * rule.
+ */
+public final class NodeFile {
+  private static final int MAX_BYTES = 1 << 20;
+  private static final int MAX_PATTERN = 1000;
+  private static final List<String> KEYS =
+      List.of(
+          "nodeName",
+          "cgroupDriver",
+          "deviceListStrategy",
+          "deviceSplitCount",
+          "deviceMemoryScaling",
+          "deviceMemoryFactor",
+          "deviceCoresScaling",
+          "excludeDevices",
+          "gdsEnabled",
+          "mofedEnabled",
+          "gdrcopyEnabled",
+          "migStrategy",
+          "openKernelModules",
+          "imex");
+  private static final List<String> STRATEGIES =
+      List.of("envvar", "volume-mounts", "cdi-annotations", "cdi-cri");
+
+  private final String file;
+  private final List<Value.Fields> entries;
+
+  private NodeFile(String file, List<Value.Fields> entries) {
+    this.file = file;
+    this.entries = entries;
+  }
+
+  /** Reads the file; its suffix decides the format. */
+  public static NodeFile read(Path path) {
+    String name = String.valueOf(path.getFileName());
+    boolean yaml = name.endsWith(".yaml") || name.endsWith(".yml");
+    if (!yaml && !name.endsWith(".json")) {
+      throw new UsageException(path + ": must end with .json, .yaml or .yml");
+    }
+    try {
+      if (Files.size(path) > MAX_BYTES) {
+        throw new UsageException(path + ": " + Files.size(path) + " bytes, at most " + MAX_BYTES);
+      }
+      return parse(path.toString(), Files.readString(path, StandardCharsets.UTF_8), yaml);
+    } catch (CharacterCodingException e) {
+      throw new UsageException(path + ": must be UTF-8 text");
+    } catch (IOException e) {
+      throw new UsageException(path + ": cannot be read: " + e.getMessage());
+    }
+  }
+
+  /** Reads the text of a file that is called {@code file} in messages. */
+  static NodeFile parse(String file, String text, boolean yaml) {
+    Value root;
+    try {
+      root = ValueReader.read(text, yaml);
+    } catch (UsageException e) {
+      throw new UsageException(file + ": " + e.getMessage());
+    }
+    Value list = yaml ? configs(file, root) : root;
+    if (!(list instanceof Value.Items items)) {
+      throw new UsageException(file + ": line " + list.line() + ": must be a list of entries");
+    }
+    List<Value.Fields> entries = new ArrayList<>();
+    for (Value item : items.values()) {
+      if (!(item instanceof Value.Fields fields)) {
+        throw new UsageException(
+            file
+                + ": entry "
+                + (entries.size() + 1)
+                + ", line "
+                + item.line()
+                + ": must be an object");
+      }
+      for (Value.Field field : fields.fields()) {
+        checkKnown(file + ": entry " + (entries.size() + 1), field, KEYS);
+      }
+      entries.add(fields);
+    }
+    return new NodeFile(file, List.copyOf(entries));
+  }
+
+  private static Value configs(String file, Value root) {
+    if (!(root instanceof Value.Fields fields)) {
+      throw new UsageException(file + ": must hold version and configs");
+    }
+    Value configs = new Value.Items(root.line(), List.of());
+    for (Value.Field field : fields.fields()) {
+      checkKnown(file, field, List.of("version", "configs"));
+      if (field.key().equals("configs")) {
+        configs = field.value();
+      } else {
+        String version = field.value().toString();
+        boolean none = field.value() instanceof Value.Scalar s && s.kind() == Value.Kind.NULL;
+        if (!none && !version.isEmpty() && !version.equals("v1")) {
+          throw new UsageException(
+              file + ": line " + field.line() + ": version: \"" + version + "\" must be v1");
+        }
+      }
+    }
+    return configs;
+  }
+
+  private static void checkKnown(String where, Value.Field field, List<String> known) {
+    if (!known.contains(field.key())) {
+      throw new UsageException(
+          where
+              + ", line "
+              + field.line()
+              + ": unknown key \""
+              + field.key()
+              + "\""
+              + Nearest.closest(field.key(), known)
+                  .map(n -> " (nearest known: " + n + ")")
+                  .orElse(""));
+    }
+  }
+
+  /** What applies to the node: its first matching entry, or nothing. */
+  public NodeFileEntry entryFor(String nodeName) {
+    for (int i = 0; i < entries.size(); i++) {
+      Entry entry = new Entry(file + ": entry " + (i + 1), fields(entries.get(i)));
+      if (entry.matches(nodeName)) {
+        return entry.read();
+      }
+    }
+    return NodeFileEntry.NONE;
+  }
+
+  private static Map<String, Value.Field> fields(Value.Fields fields) {
+    Map<String, Value.Field> byKey = new HashMap<>();
+    fields.fields().forEach(f -> byKey.put(f.key(), f));
+    return byKey;
+  }
+
+  /**
+   * Exact after trimming, else as a pattern, anchored on both sides unless it has an anchor of its
+   * own.
+   */
+  static boolean matches(String pattern, String nodeName) {
+    String trimmed = pattern.strip();
+    if (trimmed.isEmpty() || trimmed.length() > MAX_PATTERN) {
+      return false;
+    }
+    if (trimmed.equals(nodeName.strip())) {
+      return true;
+    }
+    boolean anchored = trimmed.startsWith("^") || trimmed.endsWith("$");
+    try {
+      Pattern compiled = Pattern.compile(anchored ? trimmed : "^(?:" + trimmed + ")$");
+      return compiled.matcher(nodeName.strip()).find();
+    } catch (PatternSyntaxException e) {
+      return false; // a pattern that is none matches nothing (node-agent.md 3.1)
+    }
+  }
+
+  /** One entry, read field by field. */
+  private record Entry(String where, Map<String, Value.Field> fields) {
+    boolean matches(String nodeName) {
+      return scalar("nodeName", Value.Kind.STRING, "a string")
+          .map(s -> NodeFile.matches(s, nodeName))
+          .orElse(false);
+    }
+
+    NodeFileEntry read() {
+      refuse("cgroupDriver", "systemd", "cgroupfs");
+      refuse("gdsEnabled", "true");
+      refuse("mofedEnabled", "true");
+      refuse("gdrcopyEnabled", "true");
+      imex();
+      return new NodeFileEntry(
+          strategies(),
+          integer("deviceSplitCount", 0, 100_000),
+          decimal("deviceMemoryScaling"),
+          integer("deviceMemoryFactor", 1, Integer.MAX_VALUE),
+          decimal("deviceCoresScaling"),
+          excluded(),
+          mig(),
+          bool("openKernelModules"));
+    }
+
+    private UsageException bad(Value.Field field, String rule) {
+      return new UsageException(
+          where
+              + ", line "
+              + field.line()
+              + ": "
+              + field.key()
+              + ": \""
+              + field.value()
+              + "\" "
+              + rule);
+    }
+
+    private Optional<String> scalar(String key, Value.Kind kind, String what) {
+      Value.Field field = fields.get(key);
+      if (field == null || field.value() instanceof Value.Scalar s && s.kind() == Value.Kind.NULL) {
+        return Optional.empty();
+      }
+      if (field.value() instanceof Value.Scalar s && s.kind() == kind) {
+        return Optional.of(s.text());
+      }
+      throw bad(field, "must be " + what);
+    }
+
+    private Value.Field field(String key) {
+      return Objects.requireNonNull(fields.get(key));
+    }
+
+    private OptionalInt integer(String key, int min, int max) {
+      Optional<String> text = scalar(key, Value.Kind.NUMBER, "a whole number");
+      if (text.isEmpty()) {
+        return OptionalInt.empty();
+      }
+      String rule = "must be a whole number, " + min + " to " + max;
+      try {
+        int value = Integer.parseInt(text.get());
+        if (value < min || value > max) {
+          throw bad(field(key), rule);
+        }
+        return OptionalInt.of(value);
+      } catch (NumberFormatException e) {
+        throw bad(field(key), rule);
+      }
+    }
+
+    private OptionalDouble decimal(String key) {
+      Optional<String> text = scalar(key, Value.Kind.NUMBER, "a number");
+      if (text.isEmpty()) {
+        return OptionalDouble.empty();
+      }
+      String rule = "must be a number, 0 to " + (int) NodeConfig.MAX_SCALING;
+      try {
+        double value = Double.parseDouble(text.get());
+        if (!(value >= 0 && value <= NodeConfig.MAX_SCALING)) {
+          throw bad(field(key), rule);
+        }
+        return OptionalDouble.of(value);
+      } catch (NumberFormatException e) {
+        throw bad(field(key), rule);
+      }
+    }
+
+    private Optional<Boolean> bool(String key) {
+      return scalar(key, Value.Kind.BOOLEAN, "true or false").map(Boolean::parseBoolean);
+    }
+
+    private Optional<List<String>> strategies() {
+      Value.Field field = fields.get("deviceListStrategy");
+      if (field == null) {
+        return Optional.empty();
+      }
+      List<String> names = texts(field);
+      if (names.isEmpty() || !STRATEGIES.containsAll(names)) {
+        throw bad(field, "must name one or more of " + String.join(", ", STRATEGIES));
+      }
+      return Optional.of(names);
+    }
+
+    private Optional<DeviceSelection> excluded() {
+      Value.Field field = fields.get("excludeDevices");
+      if (field == null) {
+        return Optional.empty();
+      }
+      try {
+        return Optional.of(DeviceSelection.of(texts(field)));
+      } catch (UsageException e) {
+        throw bad(field, "cannot be used: " + e.getMessage());
+      }
+    }
+
+    /** A string of comma-separated items, or a list of strings and numbers. */
+    private List<String> texts(Value.Field field) {
+      List<Value> values =
+          field.value() instanceof Value.Items items ? items.values() : List.of(field.value());
+      List<String> texts = new ArrayList<>();
+      for (Value value : values) {
+        if (value instanceof Value.Scalar s
+            && (s.kind() == Value.Kind.STRING || s.kind() == Value.Kind.NUMBER)) {
+          for (String item : s.text().split(",", -1)) {
+            if (!item.isBlank()) {
+              texts.add(item.strip());
+            }
+          }
+        } else {
+          throw bad(field, "must be a string, or a list of strings and numbers");
+        }
+      }
+      return List.copyOf(texts);
+    }
+
+    private Optional<String> mig() {
+      Optional<String> strategy = scalar("migStrategy", Value.Kind.STRING, "a string");
+      if (strategy.filter(s -> !List.of("none", "single", "mixed").contains(s)).isPresent()) {
+        throw bad(field("migStrategy"), "must be none, single or mixed");
+      }
+      return strategy;
+    }
+
+    private void imex() {
+      Value.Field field = fields.get("imex");
+      if (field == null) {
+        return;
+      }
+      if (!(field.value() instanceof Value.Fields imex)) {
+        throw bad(field, "must be an object with channelIDs and required");
+      }
+      for (Value.Field f : imex.fields()) {
+        checkKnown(where + ": imex", f, List.of("channelIDs", "required"));
+        boolean off =
+            f.value() instanceof Value.Items items && items.values().isEmpty()
+                || f.value() instanceof Value.Scalar s
+                    && (s.text().equals("false") || s.kind() == Value.Kind.NULL);
+        if (!off) {
+          throw bad(f, Unsupported.RULE);
+        }
+      }
+    }
+
+    /** Values whose effect this release does not have. */
+    private void refuse(String key, String... values) {
+      Value.Field field = fields.get(key);
+      if (field != null && List.of(values).contains(field.value().toString())) {
+        throw bad(field, Unsupported.RULE);
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package io.vgpu.agent.gpu;
+
+import io.vgpu.model.GpuUuid;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The last sample of each card, and which cards do not answer; written by the sampler, read by any
+ * thread.
+ */
+public final class CardSamples {
+  private final Map<GpuUuid, CardSample> last = new ConcurrentHashMap<>();
+  private final Map<GpuUuid, Boolean> suspects = new ConcurrentHashMap<>();
+
+  /** The card's last sample, if it ever gave one. */
+  public Optional<CardSample> last(GpuUuid gpu) {
+    return Optional.ofNullable(last.get(gpu));
+  }
+
+  /** Whether a call on the card has not returned in time. */
+  public boolean isSuspect(GpuUuid gpu) {
+    return suspects.containsKey(gpu);
+  }
+
+  void put(CardSample sample) {
+    last.put(sample.gpu(), sample);
+  }
+
+  /** Returns whether this is news. */
+  boolean suspect(GpuUuid gpu) {
+    return suspects.put(gpu, true) == null;
+  }
+
+  /** Returns whether this is news. */
+  boolean trust(GpuUuid gpu) {
+    return suspects.remove(gpu) != null;
+  }
+}

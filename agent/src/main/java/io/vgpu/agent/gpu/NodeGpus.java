@@ -1,0 +1,103 @@
+package io.vgpu.agent.gpu;
+
+import io.vgpu.model.GpuDevice;
+import io.vgpu.model.GpuUuid;
+import io.vgpu.model.NodeConfig;
+import io.vgpu.model.NodeInventory;
+import io.vgpu.model.NodeTopology;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The cards found at start, and which of them are healthy now. Reads are lock-free snapshots; marks
+ * may come from any thread. A card that was marked stays so while the process lives: what brings it
+ * back is not known here.
+ */
+public final class NodeGpus implements GpuInventory {
+  private final List<PhysicalGpu> gpus;
+  private final NodeConfig config;
+  private final Optional<NodeTopology> topology;
+  private final Map<GpuUuid, String> causes = new HashMap<>(); // guarded by this
+  private volatile Snapshot snapshot;
+
+  private record Snapshot(List<Card> cards, NodeInventory published) {}
+
+  /**
+   * {@code topology}: empty where links are not published; {@code excluded} cards are unhealthy
+   * from the start.
+   */
+  public NodeGpus(
+      List<PhysicalGpu> gpus,
+      NodeConfig config,
+      Optional<NodeTopology> topology,
+      DeviceSelection excluded) {
+    this.gpus = List.copyOf(gpus);
+    this.config = config;
+    this.topology = topology;
+    for (PhysicalGpu gpu : gpus) {
+      if (excluded.names(gpu)) {
+        causes.put(gpu.uuid(), "excluded by configuration");
+      }
+    }
+    this.snapshot = take();
+  }
+
+  @Override
+  public List<Card> cards() {
+    return snapshot.cards();
+  }
+
+  @Override
+  public NodeInventory published() {
+    return snapshot.published();
+  }
+
+  /** Marks a card or MIG slice unhealthy; false when it was already, or is none of ours. */
+  public synchronized boolean markUnhealthy(GpuUuid device, String cause) {
+    boolean ours =
+        gpus.stream()
+            .anyMatch(
+                g ->
+                    g.uuid().equals(device)
+                        || g.migDevices().stream().anyMatch(m -> m.uuid().equals(device)));
+    if (!ours || causes.putIfAbsent(device, cause) != null) {
+      return false;
+    }
+    snapshot = take();
+    return true;
+  }
+
+  private Snapshot take() {
+    List<Card> cards =
+        gpus.stream()
+            .map(
+                g -> {
+                  String cause = causes.get(g.uuid());
+                  return new Card(g, cause == null, cause == null ? "" : cause);
+                })
+            .toList();
+    List<GpuDevice> devices = cards.stream().map(this::publish).toList();
+    return new Snapshot(cards, new NodeInventory(devices, config, topology));
+  }
+
+  /**
+   * node-agent.md 1.6: promised compute and memory are the card's times the scalings, truncated.
+   */
+  private GpuDevice publish(Card card) {
+    PhysicalGpu g = card.gpu();
+    return new GpuDevice(
+        g.index(),
+        g.name(),
+        g.uuid(),
+        (int) (config.coresScaling() * 100),
+        (long) (config.memoryScaling() * (g.memoryBytes() >> 20)),
+        config.deviceSplit(),
+        g.numa(),
+        g.mig(),
+        g.busId(),
+        g.capability(),
+        card.healthy());
+  }
+}
