@@ -23,6 +23,12 @@ public final class Cli {
    * UsageException}.
    */
   public static int run(Object command, String... args) {
+    return run(command, UsageException.class, args);
+  }
+
+  /** The same, where failures of type {@code expected} are for the user too: one line, status 1. */
+  public static int run(
+      Object command, Class<? extends RuntimeException> expected, String... args) {
     CommandLine line = new CommandLine(command);
     line.setDefaultValueProvider(new EnvDefaults());
     line.setCaseInsensitiveEnumValuesAllowed(true);
@@ -37,6 +43,12 @@ public final class Cli {
                 .getErr()
                 .println(failed.getCommandSpec().qualifiedName() + ": " + e.getMessage());
             return USAGE;
+          }
+          if (expected.isInstance(e)) {
+            failed
+                .getErr()
+                .println(failed.getCommandSpec().qualifiedName() + ": " + e.getMessage());
+            return 1;
           }
           throw e;
         });

@@ -19,13 +19,6 @@ public final class E2eMain {
 
   public static void main(String[] args) {
     Logging.configure(0);
-    int status;
-    try {
-      status = Cli.run(new E2eMain(), args);
-    } catch (ClusterException e) {
-      System.err.println("vgpu-e2e: " + e.getMessage());
-      status = 1;
-    }
-    System.exit(status);
+    System.exit(Cli.run(new E2eMain(), ClusterException.class, args));
   }
 }
