@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.vgpu.claim.Names;
 import io.vgpu.e2e.cluster.Await;
@@ -139,16 +140,9 @@ class BadInputIT {
     refused(reuse, "an app container after an init container of 2 must ask for at least 2");
 
     // what can be mended is mended
-    assertThat(
-            create(pod("only-cores", 0, 20, 64))
-                .getSpec()
-                .getContainers()
-                .getFirst()
-                .getResources()
-                .getLimits()
-                .get(NAMES.vgpuNumber())
-                .getAmount())
-        .isEqualTo("1");
+    assertThat(create(pod("only-cores", 0, 20, 64)).getSpec().getContainers().getFirst())
+        .extracting(c -> c.getResources().getLimits().get(NAMES.vgpuNumber()))
+        .isEqualTo(new Quantity("1"));
     // what only we may write is removed
     Pod forger =
         create(
@@ -243,7 +237,8 @@ class BadInputIT {
   @Test
   void anUnreadableNodeConfigurationIsAReasonAndHeals() {
     start(ProductConfig.DEFAULT);
-    String good = cluster.node().getMetadata().getAnnotations().get(NAMES.nodeConfigInfo());
+    String good =
+        cluster.node().getMetadata().getAnnotations().getOrDefault(NAMES.nodeConfigInfo(), "");
     annotateNode("{\"deviceSplit\":");
     create(pod("waits", 1, 10, 64));
     awaitEvent("waits", "node vGPU configuration invalid");
