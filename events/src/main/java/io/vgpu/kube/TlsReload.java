@@ -17,6 +17,7 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,7 @@ public final class TlsReload {
   private final Vertx vertx;
   private final Path certificateFile;
   private final Path keyFile;
+  private final UnaryOperator<ServerSSLOptions> rest;
   private volatile @Nullable Pem serving;
   private volatile String lastFault = "";
   private final AtomicBoolean looking = new AtomicBoolean();
@@ -43,6 +45,16 @@ public final class TlsReload {
   private record Loaded(Pem pem, KeyCertOptions options) {}
 
   public TlsReload(Vertx vertx, Path certificateFile, Path keyFile) {
+    this(vertx, certificateFile, keyFile, UnaryOperator.identity());
+  }
+
+  /**
+   * {@code rest} sets what else the server's TLS is made of, e.g. the callers' CA: a renewal
+   * replaces all of it.
+   */
+  public TlsReload(
+      Vertx vertx, Path certificateFile, Path keyFile, UnaryOperator<ServerSSLOptions> rest) {
+    this.rest = rest;
     this.vertx = vertx;
     this.certificateFile = certificateFile;
     this.keyFile = keyFile;
@@ -94,7 +106,7 @@ public final class TlsReload {
 
   private Future<Boolean> take(HttpServer server, Loaded loaded) {
     return server
-        .updateSSLOptions(new ServerSSLOptions().setKeyCertOptions(loaded.options()))
+        .updateSSLOptions(rest.apply(new ServerSSLOptions().setKeyCertOptions(loaded.options())))
         .map(
             done -> {
               serving = loaded.pem();

@@ -49,6 +49,17 @@ public sealed interface Verdict {
       return entries;
     }
 
+    /**
+     * For {@code FailedNodes}: the phrase, which kube-scheduler counts; where no node can help,
+     * why.
+     */
+    public String text() {
+      return switch (reason) {
+        case LINK_TOPOLOGY_UNSATISFIED, NUMA_TOPOLOGY_UNSATISFIED, DEMAND_INVALID -> detailed();
+        default -> reason.phrase();
+      };
+    }
+
     /** {@code <phrase> (3/8 InsufficientVGPUMemory, …) [<detail>]} (control-plane.md 6.1). */
     public String detailed() {
       String counted =

@@ -1,0 +1,108 @@
+package io.vgpu.control.scheduler;
+
+import io.vgpu.control.scheduler.FilterVerb.Answer;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Writes the extender protocol's answers (control-plane.md 1.1): the form of the nodes in is the
+ * form of the nodes out. Pure.
+ */
+final class ExtenderAnswers {
+  private ExtenderAnswers() {}
+
+  /** ExtenderFilterResult. */
+  static String filter(ExtenderArgs args, Answer answer) {
+    return switch (answer) {
+      case Answer.Echo echo -> echo(args, "");
+      case Answer.Failed failed -> echo(args, failed.error());
+      case Answer.Judged judged -> judged(args, judged);
+    };
+  }
+
+  /** ExtenderFilterResult when nothing of the request could be read. */
+  static String filterError(String error) {
+    ObjectNode o = empty();
+    o.put("Error", error);
+    return o.toString();
+  }
+
+  private static ObjectNode empty() {
+    ObjectNode o = ExtenderJson.JSON.createObjectNode();
+    o.putNull("Nodes");
+    o.putNull("NodeNames");
+    o.putNull("FailedNodes");
+    o.putNull("FailedAndUnresolvableNodes");
+    return o;
+  }
+
+  private static String echo(ExtenderArgs args, String error) {
+    ObjectNode o = empty();
+    if (args.nodes() != null) {
+      o.set("Nodes", args.nodes());
+    }
+    List<String> names = args.nodeNames();
+    if (names != null) {
+      names(o, names);
+    }
+    o.put("Error", error);
+    return o.toString();
+  }
+
+  private static String judged(ExtenderArgs args, Answer.Judged judged) {
+    ObjectNode o = empty();
+    List<String> names = args.nodeNames();
+    if (names != null && !names.isEmpty()) {
+      names(o, judged.fitting().keySet());
+    } else {
+      nodes(o, args, judged);
+    }
+    ObjectNode failed = o.putObject("FailedNodes");
+    judged.refused().forEach((node, refused) -> failed.put(node, refused.text()));
+    o.put("Error", "");
+    return o.toString();
+  }
+
+  private static void names(ObjectNode o, Iterable<String> names) {
+    ArrayNode array = o.putArray("NodeNames");
+    names.forEach(array::add);
+  }
+
+  private static void nodes(ObjectNode o, ExtenderArgs args, Answer.Judged judged) {
+    ObjectNode list = o.putObject("Nodes");
+    JsonNode given = args.nodes();
+    if (given != null) {
+      given.properties().stream()
+          .filter(e -> !e.getKey().equalsIgnoreCase("items"))
+          .forEach(e -> list.set(e.getKey(), e.getValue()));
+    }
+    ArrayNode items = list.putArray("items");
+    for (JsonNode item : args.items()) {
+      String name = nameOf(item);
+      if (name != null && judged.fitting().containsKey(name)) {
+        items.add(item);
+      }
+    }
+  }
+
+  private static @Nullable String nameOf(JsonNode item) {
+    JsonNode name = item.path("metadata").path("name");
+    return name.isString() ? name.stringValue() : null;
+  }
+
+  /** HostPriorityList. */
+  static String scores(Map<String, Integer> levels) {
+    ArrayNode array = ExtenderJson.JSON.createArrayNode();
+    levels.forEach((host, score) -> array.addObject().put("Host", host).put("Score", score));
+    return array.toString();
+  }
+
+  /** ExtenderBindingResult. */
+  static String bind(String error) {
+    return ExtenderJson.JSON.createObjectNode().put("Error", error).toString();
+  }
+}

@@ -1,0 +1,239 @@
+package io.vgpu.control.scheduler;
+
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vgpu.claim.FormatException;
+import io.vgpu.control.cluster.ClusterState;
+import io.vgpu.control.cluster.PodRecord;
+import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.metrics.SchedulerMeters;
+import io.vgpu.control.metrics.SchedulerMeters.Result;
+import io.vgpu.control.metrics.SchedulerMeters.Verb;
+import io.vgpu.control.scheduler.FilterVerb.Answer;
+import io.vgpu.control.scheduler.FilterVerb.Hold;
+import io.vgpu.runtime.Lane;
+import io.vgpu.runtime.LaneFullException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * The verbs from body to answer: decode, wait for the watches, read a snapshot or bind, count,
+ * tell. Any thread; an answer always comes, whatever was sent (control-plane.md 1.1).
+ */
+final class ExtenderService {
+  /** What kube-scheduler knows as "try again": the watches are not in yet. */
+  static final String NOT_SYNCED = "context deadline exceeded";
+
+  private final ExtenderJson json;
+  private final FilterVerb filter;
+  private final PrioritizeVerb prioritize;
+  private final Binder binder;
+  private final ClusterState state;
+  private final Lane lane;
+  private final SnapshotReaders readers;
+  private final PendingPods pending;
+  private final PlacementNews news;
+  private final SchedulerMeters meters;
+  private final Readiness readiness;
+  private final LongSupplier nanoTime;
+
+  /** Waits, but not for ever, for the watches: true when they are in. */
+  @FunctionalInterface
+  interface Readiness {
+    Future<Boolean> await();
+  }
+
+  /** An answer, what it counts as, and what to hold. */
+  private record Done(Reply reply, Result result, Optional<Hold> hold) {
+    Done(Reply reply, Result result) {
+      this(reply, result, Optional.empty());
+    }
+  }
+
+  ExtenderService(
+      ExtenderJson json,
+      FilterVerb filter,
+      PrioritizeVerb prioritize,
+      Binder binder,
+      ClusterState state,
+      Lane lane,
+      SnapshotReaders readers,
+      PendingPods pending,
+      PlacementNews news,
+      SchedulerMeters meters,
+      Readiness readiness,
+      LongSupplier nanoTime) {
+    this.json = json;
+    this.filter = filter;
+    this.prioritize = prioritize;
+    this.binder = binder;
+    this.state = state;
+    this.lane = lane;
+    this.readers = readers;
+    this.pending = pending;
+    this.news = news;
+    this.meters = meters;
+    this.readiness = readiness;
+    this.nanoTime = nanoTime;
+  }
+
+  /** POST /scheduler/filter. */
+  Future<Reply> filter(Buffer body) {
+    Done unsynced = new Done(Reply.json(ExtenderAnswers.filterError(NOT_SYNCED)), Result.ERROR);
+    return counted(
+        Verb.FILTER,
+        readiness
+            .await()
+            .compose(
+                ready ->
+                    ready
+                        ? readers.read(() -> filterNow(body)).compose(this::held)
+                        : Future.succeededFuture(unsynced))
+            .recover(fault -> busy(fault, text -> Reply.json(ExtenderAnswers.filterError(text)))));
+  }
+
+  private Done filterNow(Buffer body) {
+    ExtenderArgs args;
+    try {
+      args = json.args(body.getBytes());
+    } catch (FormatException e) {
+      return new Done(
+          Reply.json(ExtenderAnswers.filterError(String.valueOf(e.getMessage()))), Result.ERROR);
+    }
+    Answer answer = filter.run(args, state.snapshot());
+    Optional<Hold> hold = Optional.empty();
+    PodRecord pod = args.pod();
+    if (pod != null) {
+      pending.asked(pod.request());
+      tell(pod.request(), answer);
+      hold = FilterVerb.holdOf(pod.request(), answer);
+    }
+    return new Done(Reply.json(ExtenderAnswers.filter(args, answer)), resultOf(answer), hold);
+  }
+
+  private void tell(PodRequest pod, Answer answer) {
+    switch (answer) {
+      case Answer.Echo echo -> {}
+      case Answer.Failed failed -> {
+        if (failed.demand()) {
+          news.invalid(pod.pod(), failed.error());
+        }
+      }
+      case Answer.Judged judged -> {
+        judged.refused().values().forEach(r -> meters.reject(Verb.FILTER, r.reason()));
+        if (judged.fitting().isEmpty()) {
+          news.fitsNowhere(pod.pod(), AggregateText.of(judged.refused().size(), judged.refused()));
+        }
+      }
+    }
+  }
+
+  private static Result resultOf(Answer answer) {
+    return switch (answer) {
+      case Answer.Echo echo -> Result.PASSTHROUGH;
+      case Answer.Failed failed -> Result.ERROR;
+      case Answer.Judged judged -> judged.fitting().isEmpty() ? Result.NO_FIT : Result.FIT;
+    };
+  }
+
+  /** POST /scheduler/prioritize. */
+  Future<Reply> prioritize(Buffer body) {
+    Done unsynced = new Done(Reply.text(503, NOT_SYNCED + "\n"), Result.ERROR);
+    return counted(
+        Verb.PRIORITIZE,
+        readiness
+            .await()
+            .compose(
+                ready ->
+                    ready
+                        ? readers.read(() -> prioritizeNow(body)).compose(this::held)
+                        : Future.succeededFuture(unsynced))
+            .recover(fault -> busy(fault, text -> Reply.text(503, text + "\n"))));
+  }
+
+  private Done prioritizeNow(Buffer body) {
+    ExtenderArgs args;
+    try {
+      args = json.args(body.getBytes());
+    } catch (FormatException e) {
+      return new Done(Reply.text(400, e.getMessage() + "\n"), Result.ERROR);
+    }
+    PodRecord pod = args.pod();
+    if (pod == null) {
+      return new Done(Reply.text(400, "extenderArgs.Pod cannot be empty\n"), Result.ERROR);
+    }
+    PrioritizeVerb.Scores scores = prioritize.run(pod.request(), args, state.snapshot());
+    pending.ranked(pod.request(), scores.why());
+    return new Done(
+        Reply.json(ExtenderAnswers.scores(scores.levels())), Result.SUCCESS, scores.hold());
+  }
+
+  /**
+   * kube-scheduler asks about the next pod as soon as this answer is out: the hold comes first. It
+   * is a courtesy, so a lane without room costs the hold and not the answer.
+   */
+  private Future<Done> held(Done done) {
+    return done.hold()
+        .map(
+            hold ->
+                lane.call(
+                        () -> {
+                          state.hold(hold.podUid(), hold.node(), hold.footprint());
+                          state.publish();
+                          return done;
+                        })
+                    .otherwise(done))
+        .orElseGet(() -> Future.succeededFuture(done));
+  }
+
+  /** POST /scheduler/bind. */
+  Future<Reply> bind(Buffer body) {
+    Done unsynced = new Done(Reply.json(ExtenderAnswers.bind(NOT_SYNCED)), Result.BIND_FAILED);
+    return counted(
+        Verb.BIND,
+        readiness
+            .await()
+            .compose(ready -> ready ? bindNow(body) : Future.succeededFuture(unsynced)));
+  }
+
+  private Future<Done> bindNow(Buffer body) {
+    BindArgs args;
+    try {
+      args = json.bindArgs(body.getBytes());
+    } catch (FormatException e) {
+      return Future.succeededFuture(
+          new Done(
+              Reply.json(ExtenderAnswers.bind(String.valueOf(e.getMessage()))),
+              Result.BIND_FAILED));
+    }
+    return binder
+        .bind(args)
+        .map(r -> new Done(Reply.json(ExtenderAnswers.bind(r.error())), r.result()));
+  }
+
+  private interface Refusal {
+    Reply of(String text);
+  }
+
+  /**
+   * Too much is waiting: said, so that the pod is tried again. Anything else is a fault of ours.
+   */
+  private static Future<Done> busy(Throwable fault, Refusal refusal) {
+    return fault instanceof LaneFullException
+        ? Future.succeededFuture(
+            new Done(refusal.of(String.valueOf(fault.getMessage())), Result.ERROR))
+        : Future.failedFuture(fault);
+  }
+
+  private Future<Reply> counted(Verb verb, Future<Done> done) {
+    long started = nanoTime.getAsLong();
+    return done.onComplete(
+            d ->
+                meters.verb(
+                    verb,
+                    d.succeeded() ? d.result().result() : Result.ERROR,
+                    Duration.ofNanos(nanoTime.getAsLong() - started)))
+        .map(Done::reply);
+  }
+}

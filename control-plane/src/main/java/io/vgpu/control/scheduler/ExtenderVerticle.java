@@ -1,0 +1,194 @@
+package io.vgpu.control.scheduler;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vgpu.runtime.Version;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The extender's HTTP face (control-plane.md 1.1): bodies with a bound, answers from {@link
+ * ExtenderService}. Sockets only; everything that takes time happens elsewhere.
+ */
+public final class ExtenderVerticle extends VerticleBase {
+  private static final Logger log = LoggerFactory.getLogger(ExtenderVerticle.class);
+
+  /** Requests carry node names; whole nodes are for the dry run. */
+  static final int MAX_BODY = 2 * 1024 * 1024;
+
+  private static final long BODY_WITHIN_MS = 60_000;
+
+  private final String host;
+  private final int port;
+  private final Supplier<Future<HttpServerOptions>> options;
+  private final Consumer<HttpServer> started;
+  private final ExtenderService service;
+  private final Supplier<String> notReady;
+
+  /**
+   * @param options TLS and limits, read anew by each instance
+   * @param started told of the running server, e.g. to renew its certificate
+   * @param notReady what is waited for, empty when ready
+   */
+  ExtenderVerticle(
+      String host,
+      int port,
+      Supplier<Future<HttpServerOptions>> options,
+      Consumer<HttpServer> started,
+      ExtenderService service,
+      Supplier<String> notReady) {
+    this.host = host;
+    this.port = port;
+    this.options = options;
+    this.started = started;
+    this.service = service;
+    this.notReady = notReady;
+  }
+
+  @Override
+  public Future<?> start() {
+    return options
+        .get()
+        .compose(o -> vertx.createHttpServer(o).requestHandler(this::route).listen(port, host))
+        .onSuccess(started::accept);
+  }
+
+  private void route(HttpServerRequest request) {
+    switch (request.path()) {
+      case "/scheduler/filter" -> verb(request, service::filter);
+      case "/scheduler/prioritize" -> verb(request, service::prioritize);
+      case "/scheduler/bind" -> verb(request, service::bind);
+      case "/version" -> send(request, Reply.text(200, Version.current() + "\n"));
+      case "/healthz" -> send(request, Reply.text(200, "ok"));
+      case "/readyz" -> {
+        String missing = notReady.get();
+        send(
+            request,
+            missing.isEmpty()
+                ? Reply.text(200, "ok")
+                : Reply.text(500, "not ready, waiting for: " + missing + "\n"));
+      }
+      default ->
+          send(
+              request,
+              Reply.text(
+                  404, "here are /scheduler/filter, /scheduler/prioritize and /scheduler/bind\n"));
+    }
+  }
+
+  private void verb(HttpServerRequest request, Function<Buffer, Future<Reply>> verb) {
+    if (request.method() != HttpMethod.POST) {
+      send(request, Reply.text(405, "only POST\n"));
+      return;
+    }
+    if (announced(request) > MAX_BODY) {
+      send(request, tooLarge());
+      return;
+    }
+    Context context = vertx.getOrCreateContext();
+    new Body(request)
+        .read(
+            body -> {
+              if (body.length() == 0) {
+                send(request, Reply.text(400, "Please send a request body\n"));
+              } else {
+                verb.apply(body)
+                    .onComplete(
+                        reply ->
+                            context.runOnContext(
+                                v -> {
+                                  if (reply.failed()) {
+                                    log.error(
+                                        "verb broke off [path: {}]", request.path(), reply.cause());
+                                  }
+                                  send(
+                                      request,
+                                      reply.succeeded()
+                                          ? reply.result()
+                                          : Reply.text(500, "internal error, see the log\n"));
+                                }));
+              }
+            });
+  }
+
+  /** Collects one body, within size and time. */
+  private final class Body {
+    private final HttpServerRequest request;
+    private final Buffer body = Buffer.buffer();
+    private boolean over;
+
+    Body(HttpServerRequest request) {
+      this.request = request;
+    }
+
+    void read(Consumer<Buffer> then) {
+      long timer =
+          vertx.setTimer(BODY_WITHIN_MS, t -> refuse(Reply.text(408, "body came too slowly\n")));
+      request.exceptionHandler(
+          gone -> {
+            vertx.cancelTimer(timer);
+            over = true;
+          });
+      request.handler(
+          chunk -> {
+            if (!over) {
+              if (body.length() + chunk.length() > MAX_BODY) {
+                vertx.cancelTimer(timer);
+                refuse(tooLarge());
+              } else {
+                body.appendBuffer(chunk);
+              }
+            }
+          });
+      request.endHandler(
+          end -> {
+            vertx.cancelTimer(timer);
+            if (!over) {
+              over = true;
+              then.accept(body);
+            }
+          });
+    }
+
+    private void refuse(Reply reply) {
+      over = true;
+      send(request, reply);
+    }
+  }
+
+  private static long announced(HttpServerRequest request) {
+    String length = request.getHeader("Content-Length");
+    // a length that is no number never gets here: the codec refuses the request
+    return length == null || !length.matches("[0-9]{1,18}") ? 0 : Long.parseLong(length);
+  }
+
+  private static Reply tooLarge() {
+    return Reply.text(
+        413, "request body over the limit of " + MAX_BODY + " bytes (2 MiB): send node names\n");
+  }
+
+  private static void send(HttpServerRequest request, Reply reply) {
+    HttpServerResponse response = request.response();
+    if (response.ended() || response.closed()) {
+      return;
+    }
+    if (reply.status() == 413 || reply.status() == 408) {
+      // the rest of the body is not read, so the connection cannot be used again
+      response.putHeader("Connection", "close");
+    }
+    response
+        .setStatusCode(reply.status())
+        .putHeader("Content-Type", reply.contentType())
+        .end(reply.body());
+  }
+}

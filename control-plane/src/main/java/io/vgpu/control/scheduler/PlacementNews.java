@@ -1,0 +1,112 @@
+package io.vgpu.control.scheduler;
+
+import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.TopologyMode;
+import io.vgpu.event.VgpuEvent;
+import io.vgpu.model.PodClaim;
+import io.vgpu.model.PodRef;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells of binds: at most one Kubernetes event on a pod's good way, so what else is worth saying of
+ * it goes into that one, and one fact for our own processes. Any thread.
+ */
+final class PlacementNews {
+  private static final Logger log = LoggerFactory.getLogger(PlacementNews.class);
+
+  private final PodEvents events;
+  private final Consumer<VgpuEvent> bus;
+  private final Clock clock;
+
+  private record Remark(String reason, String text) {}
+
+  PlacementNews(PodEvents events, Consumer<VgpuEvent> bus, Clock clock) {
+    this.events = events;
+    this.bus = bus;
+    this.clock = clock;
+  }
+
+  /** The pod is bound with its allocation. */
+  void placed(PodRequest pod, String node, PodClaim claim, List<String> why, String ranking) {
+    String explanation = explanation(node, why, ranking);
+    bus.accept(new VgpuEvent.PodPlaced(clock.instant(), node, pod.pod(), claim, explanation));
+    log.info("pod placed [pod: {}, node: {}, why: {}]", pod.pod(), node, explanation);
+    tell(pod, node);
+  }
+
+  /** The pod is bound; it got no card because it asked for none. */
+  void boundWithout(PodRequest pod, String node) {
+    log.info("pod bound without vGPU [pod: {}, node: {}]", pod.pod(), node);
+    tell(pod, node);
+  }
+
+  private void tell(PodRequest pod, String node) {
+    String success =
+        "Successfully bound pod \""
+            + pod.pod().namespace()
+            + "/"
+            + pod.pod().name()
+            + "\" to node \""
+            + node
+            + "\"";
+    List<Remark> remarks = remarks(pod, node);
+    if (remarks.isEmpty()) {
+      events.normal(pod.pod(), "BindingSucceed", success);
+    } else {
+      StringBuilder text = new StringBuilder();
+      remarks.forEach(r -> text.append(r.text()).append("; "));
+      events.warning(pod.pod(), remarks.getFirst().reason(), text + success);
+    }
+  }
+
+  private static List<Remark> remarks(PodRequest pod, String node) {
+    List<Remark> remarks = new ArrayList<>();
+    pod.zeroNumber()
+        .forEach(
+            c ->
+                remarks.add(
+                    new Remark(
+                        "ResourceInvalid",
+                        "container " + c + " requests vgpu-number 0: it gets no vGPU")));
+    pod.wishes().invalid().forEach(text -> remarks.add(new Remark("PolicyInvalid", text)));
+    TopologyMode mode = pod.wishes().topology();
+    if (mode == TopologyMode.NUMA || mode == TopologyMode.LINK) {
+      remarks.add(
+          new Remark(
+              "TopologyFallback",
+              (mode == TopologyMode.NUMA ? "NUMA" : "Link")
+                  + " topology not looked at on node \""
+                  + node
+                  + "\" in this release; fell back to non-topology allocation"));
+    }
+    return remarks;
+  }
+
+  private static String explanation(String node, List<String> why, String ranking) {
+    String nodeWhy =
+        ranking.isEmpty() ? "the only fitting node, or kube-scheduler's own choice" : ranking;
+    String cards = why.isEmpty() ? "the cards of an earlier try whose outcome was unknown" : "";
+    return "node " + node + ": " + nodeWhy + "; " + String.join("; ", why) + cards;
+  }
+
+  /** A bind failed. */
+  void failed(PodRef pod, String error) {
+    log.info("pod not bound [pod: {}, cause: {}]", pod, error);
+    events.warning(pod, "BindingFailed", error);
+  }
+
+  /** No node fits. */
+  void fitsNowhere(PodRef pod, String text) {
+    events.warning(pod, "FilteringFailed", text);
+  }
+
+  /** The request is not one that can be given. */
+  void invalid(PodRef pod, String text) {
+    events.warning(pod, "ResourceInvalid", text);
+  }
+}

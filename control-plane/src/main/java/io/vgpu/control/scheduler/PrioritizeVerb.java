@@ -1,0 +1,86 @@
+package io.vgpu.control.scheduler;
+
+import io.vgpu.control.cluster.ClusterSnapshot;
+import io.vgpu.control.cluster.NodeView;
+import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.scheduler.FilterVerb.Hold;
+import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.control.scheduler.policy.Policies;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * Scores the nodes that fit, 0 to 10, by the pod's node policy (control-plane.md 3.7, D18). Reads
+ * one snapshot, writes nothing. Any thread.
+ */
+final class PrioritizeVerb {
+  private static final int SHOWN = 4;
+
+  private final Allocator allocator;
+  private final FilterVerb filter;
+  private final LongSupplier nanoTime;
+
+  /**
+   * @param levels of every node asked for, in request order
+   * @param hold where the pod will most likely go; empty when all are alike
+   * @param why the ranking in words
+   */
+  record Scores(Map<String, Integer> levels, Optional<Hold> hold, String why) {}
+
+  PrioritizeVerb(Allocator allocator, FilterVerb filter, LongSupplier nanoTime) {
+    this.allocator = allocator;
+    this.filter = filter;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Scores; the pod must be there. */
+  Scores run(PodRequest pod, ExtenderArgs args, ClusterSnapshot snapshot) {
+    Map<String, Optional<NodeView>> candidates = filter.candidates(args, snapshot);
+    Map<String, Integer> levels = new LinkedHashMap<>();
+    candidates.keySet().forEach(name -> levels.put(name, 0));
+    AllocationPolicy policy = Policies.of(pod.wishes().nodePolicy());
+    if (!pod.demand().asksForVgpu() || !policy.ranksNodes()) {
+      return new Scores(levels, Optional.empty(), "no node policy: all nodes alike");
+    }
+    long now = nanoTime.getAsLong();
+    List<Ranking.Scored> scored = new ArrayList<>();
+    Map<String, Placement> placements = new HashMap<>();
+    candidates.forEach(
+        (name, node) ->
+            node.ifPresent(
+                n -> {
+                  List<NodeView.Card> cards = n.cardsFor(pod.pod().uid(), now, true);
+                  if (allocator.plan(pod, n, cards) instanceof Verdict.Fits fits) {
+                    placements.put(name, fits.placement());
+                    scored.add(new Ranking.Scored(name, allocator.score(pod, n, cards)));
+                  }
+                }));
+    List<Ranking.Scored> ordered = Ranking.ordered(scored);
+    levels.putAll(Ranking.levels(ordered));
+    return new Scores(levels, hold(pod, ordered, placements), why(policy, ordered));
+  }
+
+  private static Optional<Hold> hold(
+      PodRequest pod, List<Ranking.Scored> ordered, Map<String, Placement> placements) {
+    return ordered.stream()
+        .findFirst()
+        .flatMap(best -> Optional.ofNullable(placements.get(best.node())))
+        .map(p -> new Hold(pod.pod().uid(), p.node(), p.footprint()));
+  }
+
+  private static String why(AllocationPolicy policy, List<Ranking.Scored> ordered) {
+    String shown =
+        ordered.stream()
+            .limit(SHOWN)
+            .map(s -> String.format(Locale.ROOT, "%s %.2f", s.node(), s.score()))
+            .collect(Collectors.joining(", "));
+    return policy.word() + " over " + ordered.size() + " fitting nodes, best first: " + shown;
+  }
+}

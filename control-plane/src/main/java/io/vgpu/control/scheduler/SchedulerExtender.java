@@ -1,0 +1,247 @@
+package io.vgpu.control.scheduler;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vgpu.claim.ClaimSeal;
+import io.vgpu.control.cluster.ClaimReader;
+import io.vgpu.control.cluster.ClusterFeed;
+import io.vgpu.control.cluster.ClusterState;
+import io.vgpu.control.cluster.PodRecord;
+import io.vgpu.control.cluster.Reservation;
+import io.vgpu.control.cluster.Use;
+import io.vgpu.control.kube.ApiAccess;
+import io.vgpu.control.kube.BindingApi;
+import io.vgpu.control.kube.ClusterWatches;
+import io.vgpu.control.metrics.ControlMeters;
+import io.vgpu.control.metrics.SchedulerMeters;
+import io.vgpu.event.wire.EventBusPort;
+import io.vgpu.kube.KubeEvents;
+import io.vgpu.model.GpuUuid;
+import io.vgpu.runtime.Lane;
+import io.vgpu.runtime.OpsVerticle;
+import io.vgpu.runtime.UsageException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The extender, put together: flags to objects, objects to running servers. Nothing is decided
+ * here.
+ */
+public final class SchedulerExtender {
+  private static final Logger log = LoggerFactory.getLogger(SchedulerExtender.class);
+  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration LANE_WARN = Duration.ofSeconds(2);
+  private static final int LANE_QUEUE = 4096;
+  private static final long TICK_MS = 500;
+
+  /** Most that a request waits for the watches; kube-scheduler waits 30 s for us. */
+  private static final long SYNC_WITHIN_MS = 10_000;
+
+  private final Vertx vertx;
+  private final ExtenderConfig config;
+  private final Clock clock = Clock.systemUTC();
+  private final LongSupplier nanoTime = System::nanoTime;
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final SchedulerMeters meters = new SchedulerMeters(registry);
+  private final ApiAccess access;
+  private final Lane lane;
+  private final ClusterState state;
+  private final ClusterFeed feed;
+  private final ClusterWatches watches;
+  private final KubeEvents events;
+  private final Binder binder;
+  private final ReservationSweep sweep;
+  private final ExtenderService service;
+  private final List<HttpServer> servers = new ArrayList<>();
+  private volatile int inFlight;
+  private volatile int opsPort;
+
+  private SchedulerExtender(Vertx vertx, ExtenderConfig config, ClaimSeal seal, EventBusPort bus) {
+    this.vertx = vertx;
+    this.config = config;
+    this.opsPort = config.server().opsPort();
+    ExtenderConfig.Api api = config.api();
+    this.access = new ApiAccess(api.kubeconfig(), api.master(), REQUEST_TIMEOUT, config.names());
+    this.lane = new Lane(vertx, "scheduler", LANE_QUEUE, LANE_WARN, registry);
+    this.state =
+        new ClusterState(new ClaimReader(seal), config.coreHeadroom(), nanoTime, new Reporter());
+    this.feed = new ClusterFeed(vertx, lane, state);
+    this.watches = access.watches(feed);
+    this.events =
+        access.events(config.schedulerName(), api.qps(), api.burst(), nanoTime, clock, registry);
+    BindingApi bindings = access.bindings(api.qps(), api.burst(), nanoTime);
+    Allocator allocator = new Allocator();
+    CommitDesk desk = new CommitDesk(state, allocator, nanoTime);
+    PendingPods pending = new PendingPods();
+    PlacementNews news =
+        new PlacementNews(new PodEvents(events::pod, nanoTime), bus::publish, clock);
+    this.binder =
+        new Binder(
+            config.names(),
+            lane,
+            desk,
+            bindings,
+            seal,
+            pending,
+            state::pod,
+            news,
+            meters,
+            clock,
+            nanoTime);
+    this.sweep = new ReservationSweep(lane, desk, bindings);
+    ExtenderJson json = new ExtenderJson(config.names());
+    FilterVerb filter = new FilterVerb(allocator, json, config.coreHeadroom(), nanoTime);
+    this.service =
+        new ExtenderService(
+            json,
+            filter,
+            new PrioritizeVerb(allocator, filter, nanoTime),
+            binder,
+            state,
+            lane,
+            new SnapshotReaders(vertx, readers(config)),
+            pending,
+            news,
+            meters,
+            this::awaitSync,
+            nanoTime);
+    meters.inFlight(() -> inFlight);
+  }
+
+  private static int readers(ExtenderConfig config) {
+    return config.gates().on(ExtenderGate.SERIALIZED_NODE_FILTER)
+        ? 1
+        : Runtime.getRuntime().availableProcessors();
+  }
+
+  /** With a bus of its own; reads the keys, throws {@link UsageException}. */
+  public static SchedulerExtender of(Vertx vertx, ExtenderConfig config) {
+    return of(vertx, config, new EventBusPort(vertx));
+  }
+
+  /** Facts go to {@code bus}. */
+  public static SchedulerExtender of(Vertx vertx, ExtenderConfig config, EventBusPort bus) {
+    return new SchedulerExtender(vertx, config, seal(config.claimKeyFile()), bus);
+  }
+
+  private static ClaimSeal seal(Path file) {
+    try {
+      return ClaimSeal.parse(Files.readString(file));
+    } catch (IOException e) {
+      throw new UsageException("--claim-key-file " + file + ": cannot be read: " + e.getMessage());
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("--claim-key-file " + file + ": " + e.getMessage());
+    }
+  }
+
+  /** Starts watching and serving; completes when the ports listen, which is before the sync. */
+  public Future<?> start() {
+    watches.start();
+    vertx.setPeriodic(TICK_MS, t -> tick());
+    ExtenderConfig.Server server = config.server();
+    OpsVerticle ops =
+        new OpsVerticle(server.opsAddress(), server.opsPort(), registry, feed::missing);
+    int instances = server.port() == 0 ? 1 : Runtime.getRuntime().availableProcessors();
+    return Future.all(
+        vertx.deployVerticle(this::verticle, new DeploymentOptions().setInstances(instances)),
+        vertx.deployVerticle(ops));
+  }
+
+  private ExtenderVerticle verticle() {
+    ExtenderTls tls = new ExtenderTls(vertx, config.tls());
+    return new ExtenderVerticle(
+        config.server().address(),
+        config.server().port(),
+        tls::options,
+        http -> {
+          synchronized (servers) {
+            servers.add(http);
+          }
+          tls.follow(http);
+        },
+        service,
+        () -> String.join(", ", feed.missing()));
+  }
+
+  private void tick() {
+    lane.call(this::housekeeping).onSuccess(sweep::round);
+  }
+
+  private List<Reservation> housekeeping() {
+    state.expireHolds();
+    state.publish();
+    inFlight = state.inFlight();
+    return state.overdue();
+  }
+
+  private Future<Boolean> awaitSync() {
+    Future<Void> synced = feed.synced();
+    return synced.isComplete()
+        ? Future.succeededFuture(true)
+        : synced.timeout(SYNC_WITHIN_MS, TimeUnit.MILLISECONDS).map(true).otherwise(false);
+  }
+
+  /** The port that the verbs are served on. */
+  public int port() {
+    synchronized (servers) {
+      return servers.isEmpty() ? config.server().port() : servers.getFirst().actualPort();
+    }
+  }
+
+  /** The port of health and metrics. */
+  public int opsPort() {
+    return opsPort;
+  }
+
+  /** Completes when pods and nodes are known. */
+  public Future<Void> synced() {
+    return feed.synced();
+  }
+
+  /** Ends watches and calls; Vert.x itself is the caller's. */
+  public Future<?> stop() {
+    return vertx.executeBlocking(
+        () -> {
+          watches.close();
+          binder.close();
+          sweep.close();
+          events.close();
+          access.close();
+          return true;
+        },
+        false);
+  }
+
+  private final class Reporter implements ClusterState.Listener {
+    @Override
+    public void uncounted(PodRecord pod, String why) {
+      meters.count(ControlMeters.POD_UNCOUNTED);
+      log.warn(
+          "bound pod counts nothing [pod: {}, node: {}, why: {}]",
+          pod.request().pod(),
+          pod.nodeName(),
+          why);
+    }
+
+    @Override
+    public void overcommitted(String node, GpuUuid card, Use used, Use total) {
+      meters.count(ControlMeters.CARD_OVERCOMMITTED);
+      log.warn(
+          "card over-committed [node: {}, card: {}, used: {}, has: {}]", node, card, used, total);
+    }
+  }
+}
