@@ -1,5 +1,6 @@
 package io.vgpu.control;
 
+import io.vgpu.control.scheduler.ExtenderCommand;
 import io.vgpu.runtime.Cli;
 import io.vgpu.runtime.Version;
 import picocli.CommandLine.Command;
@@ -13,7 +14,7 @@ import picocli.CommandLine.Spec;
     description = "The control plane: one sub-command per deployment.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    subcommands = {WebhookCommand.class})
+    subcommands = {ExtenderCommand.class, WebhookCommand.class})
 public final class ControlPlaneMain implements Runnable {
   @Spec private CommandSpec spec;
 
