@@ -1,0 +1,229 @@
+package io.vgpu.agent;
+
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.ThreadingModel;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vgpu.agent.config.AgentConfig;
+import io.vgpu.agent.config.AgentGate;
+import io.vgpu.agent.deviceplugin.ResponseFilter;
+import io.vgpu.agent.gpu.CardSamples;
+import io.vgpu.agent.gpu.DriverInfo;
+import io.vgpu.agent.gpu.GpuDriver;
+import io.vgpu.agent.gpu.GpuDriverException;
+import io.vgpu.agent.gpu.GpuHealthVerticle;
+import io.vgpu.agent.gpu.GpuSamplerVerticle;
+import io.vgpu.agent.gpu.NodeGpus;
+import io.vgpu.agent.gpu.PhysicalGpu;
+import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
+import io.vgpu.agent.kube.NodePublisher;
+import io.vgpu.agent.metrics.AgentMeters;
+import io.vgpu.agent.metrics.CardSeries;
+import io.vgpu.agent.posix.Mounts;
+import io.vgpu.agent.shim.ShimFolders;
+import io.vgpu.agent.shim.ShimVerticle;
+import io.vgpu.event.wire.EventBusPort;
+import io.vgpu.kube.KubeClient;
+import io.vgpu.runtime.OpsVerticle;
+import io.vgpu.runtime.Shutdown;
+import io.vgpu.runtime.Version;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The agent of one node, put together (architecture.md 4): Vert.x, cards, lanes, objects, deployed,
+ * then ready. The only place with many {@code new}s. {@link #run} blocks until the process is told
+ * to end.
+ */
+public final class Agent {
+  private static final Logger log = LoggerFactory.getLogger(Agent.class);
+  private static final Duration STOP_STEP = Duration.ofSeconds(5);
+  private static final Duration SAMPLE_DEADLINE = Duration.ofSeconds(2);
+  private static final int FAILED = 1;
+
+  /** What a sub-command runs (D12). */
+  public enum Role {
+    /** Cards and metrics. */
+    MONITOR,
+    /** The same, and everything that gives cards to containers. */
+    PLUGIN
+  }
+
+  private final AgentConfig config;
+  private final Role role;
+  private final ResponseFilter filter;
+  private final Clock clock = Clock.systemUTC();
+  private final Shutdown shutdown = new Shutdown(STOP_STEP);
+  private final Readiness readiness = new Readiness();
+  private final CompletableFuture<Integer> ended = new CompletableFuture<>();
+  private final PrometheusMeterRegistry meters =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
+  /**
+   * {@code filter}: the last hand on Allocate's answers; {@link ResponseFilter#IDENTITY} in
+   * production.
+   */
+  public Agent(AgentConfig config, Role role, ResponseFilter filter) {
+    this.config = config;
+    this.role = role;
+    this.filter = filter;
+    meters.config().commonTags(Tags.of("service", CardSeries.SERVICE));
+  }
+
+  /**
+   * Runs until told to end; returns the exit status. What cannot start is logged with its cause.
+   */
+  public int run() {
+    Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
+    shutdown.add("vertx", vertx::close);
+    shutdown.install();
+    try {
+      start(vertx);
+      readiness.started();
+      log.info(
+          "up [node: {}, version: {}, gates: {}]",
+          config.nodeName(),
+          Version.current(),
+          config.gates());
+      return ended.join();
+    } catch (GpuDriverException | IOException | CompletionException e) {
+      log.error("cannot start [cause: {}]", e.getMessage());
+      log.debug("cannot start", e);
+      return FAILED;
+    } finally {
+      shutdown.run();
+    }
+  }
+
+  private void start(Vertx vertx) throws IOException {
+    // first, so that probes are answered while a slow driver is asked
+    deploy(
+        vertx,
+        new OpsVerticle(config.ops().address(), config.ops().port(), meters, readiness::missing));
+    AgentConfig.Cards cards = config.cards();
+    GpuDriver driver =
+        NvmlGpuDriver.open(cards.containerDriverRoot(), cards.sysfsRoot(), System::nanoTime);
+    DriverInfo info = driver.info();
+    List<PhysicalGpu> gpus = driver.discover();
+    NodeGpus inventory = inventory(driver, gpus);
+    log.info(
+        "cards found [cards: {}, driver: {}, cuda: {}]",
+        gpus.size(),
+        info.driverVersion(),
+        info.cudaVersion());
+
+    Lanes lanes = Lanes.open(vertx, gpus, meters);
+    EventBusPort bus = new EventBusPort(vertx);
+    CardSamples samples = new CardSamples();
+    meters
+        .getPrometheusRegistry()
+        .register(new CardSeries(config.nodeName(), info, inventory, samples));
+    deploy(vertx, health(driver, inventory, lanes, bus));
+    deploy(vertx, sampler(driver, gpus, lanes, samples));
+    if (role == Role.PLUGIN) {
+      startPlugin(vertx, info, inventory, lanes, bus);
+    }
+  }
+
+  private NodeGpus inventory(GpuDriver driver, List<PhysicalGpu> gpus) {
+    boolean topology = config.gates().on(AgentGate.TOPOLOGY_AWARE_GPU_ALLOCATION);
+    gpus.stream()
+        .filter(PhysicalGpu::mig)
+        .forEach(g -> log.warn("card in MIG mode serves no vGPU [gpu: {}]", g.uuid()));
+    return new NodeGpus(
+        gpus,
+        config.cards().division(),
+        topology ? Optional.of(driver.topology()) : Optional.empty(),
+        config.cards().excluded());
+  }
+
+  private GpuHealthVerticle health(
+      GpuDriver driver, NodeGpus inventory, Lanes lanes, EventBusPort bus) {
+    return new GpuHealthVerticle(
+        driver,
+        inventory,
+        config.cards().xids(),
+        lanes.nvmlEvents(),
+        bus,
+        config.nodeName(),
+        clock,
+        xid -> AgentMeters.CARD_XIDS.counter(meters, Integer.toString(xid)).increment());
+  }
+
+  private GpuSamplerVerticle sampler(
+      GpuDriver driver, List<PhysicalGpu> gpus, Lanes lanes, CardSamples samples) {
+    return new GpuSamplerVerticle(
+        driver,
+        gpus,
+        lanes.nvmlByCard(),
+        config.cards().sampleInterval(),
+        SAMPLE_DEADLINE,
+        samples,
+        System::nanoTime,
+        (card, outcome) ->
+            AgentMeters.CARD_SAMPLES
+                .counter(meters, Integer.toString(card), outcome.name().toLowerCase(Locale.ROOT))
+                .increment());
+  }
+
+  private void startPlugin(
+      Vertx vertx, DriverInfo info, NodeGpus inventory, Lanes lanes, EventBusPort bus)
+      throws IOException {
+    ShimFolders.Installed installed =
+        ShimFolders.prepare(
+            config.shim().paths(), config.shim().library(), Version.current(), new Mounts());
+    ShimVerticle shim =
+        new ShimVerticle(
+            config.shim().paths(),
+            installed.bootIdHash(),
+            lanes.files(),
+            lanes.regions(),
+            clock,
+            file -> AgentMeters.REGION_WRITES.counter(meters, file).increment());
+    deploy(vertx, shim);
+
+    AgentConfig.Api api = config.api();
+    KubeClient kube =
+        KubeClient.open(api.kubeconfig().orElse(null), api.master().orElse(null), api.timeout());
+    shutdown.add("Kubernetes client", () -> vertx.executeBlocking(() -> close(kube)));
+    NodePublisher publisher =
+        new NodePublisher(
+            kube.get(),
+            config.nodeName(),
+            config.names(),
+            info,
+            inventory,
+            bus,
+            ok -> AgentMeters.NODE_PATCHES.counter(meters, ok ? "ok" : "failed").increment());
+    readiness.ask(() -> publisher.published() ? List.of() : List.of("node published"));
+    await(
+        vertx.deployVerticle(
+            publisher, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD)));
+  }
+
+  private static boolean close(KubeClient kube) {
+    kube.close();
+    return true;
+  }
+
+  private static void deploy(Vertx vertx, VerticleBase verticle) {
+    await(vertx.deployVerticle(verticle));
+  }
+
+  private static void await(Future<?> future) {
+    future.toCompletionStage().toCompletableFuture().join();
+  }
+}

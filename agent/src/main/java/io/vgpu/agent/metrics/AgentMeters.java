@@ -1,0 +1,181 @@
+package io.vgpu.agent.metrics;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.util.List;
+
+/**
+ * Every meter of the agent: the name that Prometheus sees, kind, labels, meaning. Label values come
+ * from enums, card indices or names of this node, so their number is bounded. {@code
+ * docs/metrics-agent.md} is made from this list.
+ */
+public enum AgentMeters {
+  // what the agent does
+  REGION_WRITES(
+      "vgpu_region_writes_total",
+      Kind.COUNTER,
+      List.of("file"),
+      "files of containers written, by file name"),
+  CARD_SAMPLES(
+      "vgpu_card_samples_total",
+      Kind.COUNTER,
+      List.of("device_idx", "outcome"),
+      "attempts to read a card's own figures: ok, failed, or busy because the call before has not returned"),
+  CARD_XIDS(
+      "vgpu_card_xids_total",
+      Kind.COUNTER,
+      List.of("xid"),
+      "critical errors told by the driver, ignored ones too"),
+  CARD_SUSPECT(
+      "vgpu_card_suspect",
+      Kind.GAUGE,
+      List.of("device_idx", "device_uuid"),
+      "1 while a driver call on the card does not return"),
+  NODE_PATCHES(
+      "vgpu_node_patches_total",
+      Kind.COUNTER,
+      List.of("result"),
+      "attempts to write the node's labels and annotations"),
+  KUBELET_CALLS(
+      "vgpu_kubelet_call_seconds",
+      Kind.TIMER,
+      List.of("call", "result"),
+      "the kubelet's calls to the device plugin, by outcome"),
+  ALLOCATIONS(
+      "vgpu_allocations", Kind.GAUGE, List.of(), "pods that hold devices by the agent's own notes"),
+  LANE_DEPTH(
+      "vgpu_lane_queue_depth", Kind.GAUGE, List.of("lane"), "calls waiting or running on a lane"),
+  LANE_WAIT(
+      "vgpu_lane_wait_seconds", Kind.TIMER, List.of("lane"), "time from call to start on a lane"),
+  LANE_RUN("vgpu_lane_run_seconds", Kind.TIMER, List.of("lane"), "time of one call on a lane"),
+
+  // the cards (node-agent.md 7.2)
+  CARD_MEMORY_TOTAL(
+      "physical_gpu_device_total_memory_in_bytes",
+      Kind.GAUGE,
+      Labels.PHYSICAL,
+      "memory of the card"),
+  CARD_MEMORY_USED(
+      "physical_gpu_device_memory_usage_in_bytes",
+      Kind.GAUGE,
+      Labels.PHYSICAL,
+      "memory in use, by the last sample"),
+  CARD_MEMORY_PERCENT(
+      "physical_gpu_device_memory_utilization_percent",
+      Kind.GAUGE,
+      Labels.PHYSICAL,
+      "used of total, truncated"),
+  CARD_CORE_PERCENT(
+      "physical_gpu_device_core_utilization_percent",
+      Kind.GAUGE,
+      Labels.PHYSICAL,
+      "the driver's figure of the last sample; none with MIG"),
+  CARD_HEALTH(
+      "physical_gpu_device_health_status",
+      Kind.GAUGE,
+      Labels.PHYSICAL,
+      "1 healthy, 0 excluded or failed"),
+  NODE_CONFIGURATION(
+      "node_gpu_device_configuration_info",
+      Kind.INFO,
+      List.of("node", "device_split", "cores_scaling", "memory_scaling", "memory_factor"),
+      "how the node divides its cards"),
+  NODE_DRIVER(
+      "node_gpu_device_driver_version_info",
+      Kind.INFO,
+      List.of("node", "driver_version", "cuda_version", "nvml_version"),
+      "versions; cuda_version is NVML's number, e.g. 12080"),
+  NODE_MEMORY_TOTAL(
+      "node_vgpu_device_total_memory_in_bytes",
+      Kind.GAUGE,
+      List.of("node"),
+      "memory that the node promises, without MIG cards"),
+  NODE_MEMORY_PHYSICAL(
+      "node_vgpu_device_total_physical_memory_in_bytes",
+      Kind.GAUGE,
+      List.of("node"),
+      "memory of the same cards"),
+  VGPU_CORES_TOTAL(
+      "vgpu_device_total_cores_number",
+      Kind.GAUGE,
+      Labels.VIRTUAL,
+      "compute that the card promises, percent"),
+  VGPU_MEMORY_TOTAL(
+      "vgpu_device_total_memory_in_bytes",
+      Kind.GAUGE,
+      Labels.VIRTUAL,
+      "memory that the card promises"),
+  VGPU_MEMORY_PHYSICAL(
+      "vgpu_device_total_physical_memory_in_bytes",
+      Kind.GAUGE,
+      Labels.VIRTUAL,
+      "memory of the card");
+
+  /** What kind of series it is. */
+  public enum Kind {
+    COUNTER,
+    GAUGE,
+    TIMER,
+    INFO
+  }
+
+  private static final class Labels {
+    static final List<String> PHYSICAL =
+        List.of(
+            "node",
+            "device_idx",
+            "device_uuid",
+            "device_type",
+            "pci_bus_id",
+            "minor_num",
+            "mig_enabled",
+            "capability",
+            "numa_node");
+    static final List<String> VIRTUAL = List.of("node", "device_idx", "device_uuid", "device_type");
+  }
+
+  private final String exposedName;
+  private final Kind kind;
+  private final List<String> labels;
+  private final String meaning;
+
+  AgentMeters(String exposedName, Kind kind, List<String> labels, String meaning) {
+    this.exposedName = exposedName;
+    this.kind = kind;
+    this.labels = labels;
+    this.meaning = meaning;
+  }
+
+  /** The name in a scrape; a timer's is followed by {@code _count}, {@code _sum}, {@code _max}. */
+  public String exposedName() {
+    return exposedName;
+  }
+
+  public Kind kind() {
+    return kind;
+  }
+
+  /** Label keys, beside {@code service="vGPU"}, which every series carries. */
+  public List<String> labels() {
+    return labels;
+  }
+
+  public String meaning() {
+    return meaning;
+  }
+
+  /** The counter with these label values, in the order of {@link #labels}. */
+  public Counter counter(MeterRegistry registry, String... values) {
+    if (kind != Kind.COUNTER || values.length != labels.size()) {
+      throw new IllegalArgumentException(
+          exposedName + " is a " + kind + " with labels " + labels + ", given " + values.length);
+    }
+    Tags tags = Tags.empty();
+    for (int i = 0; i < values.length; i++) {
+      tags = tags.and(labels.get(i), values[i]);
+    }
+    String name = exposedName.substring(0, exposedName.length() - "_total".length());
+    return Counter.builder(name).description(meaning).tags(tags).register(registry);
+  }
+}
