@@ -1,5 +1,6 @@
 package io.vgpu.e2e;
 
+import io.vgpu.e2e.burst.BurstMain;
 import io.vgpu.e2e.cluster.ClusterException;
 import io.vgpu.e2e.cluster.ClusterMain;
 import io.vgpu.e2e.cluster.ImagesMain;
@@ -13,7 +14,7 @@ import picocli.CommandLine.Command;
     name = "vgpu-e2e",
     description = "The real cluster and what is shown on it.",
     mixinStandardHelpOptions = true,
-    subcommands = {ClusterMain.class, DemoMain.class, ImagesMain.class})
+    subcommands = {ClusterMain.class, DemoMain.class, BurstMain.class, ImagesMain.class})
 public final class E2eMain {
   private E2eMain() {}
 

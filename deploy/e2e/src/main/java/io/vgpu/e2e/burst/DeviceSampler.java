@@ -1,0 +1,89 @@
+package io.vgpu.e2e.burst;
+
+import io.grpc.StatusRuntimeException;
+import io.vgpu.agent.kubelet.KubeletTransport;
+import io.vgpu.agent.kubelet.ListedPod;
+import io.vgpu.agent.kubelet.PodResources;
+import io.vgpu.claim.Names;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Asks the kubelet which containers hold which device ids and lets {@link DeviceAudit} judge each
+ * answer. {@link #sample} is called by one thread, a few times a second: the kubelet's limit of 100
+ * calls a second is shared with the agent.
+ */
+final class DeviceSampler implements AutoCloseable {
+  private static final Duration LIMIT = Duration.ofSeconds(5);
+
+  private final KubeletTransport transport = new KubeletTransport();
+  private final PodResources resources;
+  private final String namespace;
+  private final DeviceAudit audit;
+  private final Supplier<Optional<Long>> checkpointLostAtMs;
+  private final LongSupplier elapsedMs;
+  private final List<Finding> findings = new ArrayList<>();
+  private int answers;
+  private int unanswered;
+  private long ids;
+
+  DeviceSampler(
+      Path socket,
+      String namespace,
+      PodHistory history,
+      Supplier<Optional<Long>> checkpointLostAtMs,
+      LongSupplier elapsedMs) {
+    this.resources =
+        new PodResources(transport, socket, Names.DEFAULT.vgpuNumber(), System::nanoTime);
+    this.namespace = namespace;
+    this.audit = new DeviceAudit(history);
+    this.checkpointLostAtMs = checkpointLostAtMs;
+    this.elapsedMs = elapsedMs;
+  }
+
+  /** Asks once; a kubelet that does not answer (it may be dead) is only counted. */
+  synchronized void sample() {
+    List<DeviceAudit.Running> before = audit.running();
+    List<ListedPod> listed;
+    try {
+      listed = resources.list(LIMIT);
+    } catch (StatusRuntimeException e) {
+      unanswered++;
+      return;
+    }
+    List<ListedPod> ours = listed.stream().filter(p -> p.namespace().equals(namespace)).toList();
+    answers++;
+    ids += ours.stream().flatMap(p -> p.devices().values().stream()).mapToLong(s -> s.size()).sum();
+    for (Finding finding :
+        audit.check(ours, before, checkpointLostAtMs.get(), elapsedMs.getAsLong())) {
+      if (!findings.contains(finding)) {
+        findings.add(finding);
+      }
+    }
+  }
+
+  synchronized List<Finding> findings() {
+    return List.copyOf(findings);
+  }
+
+  /** How many device ids were compared, over all answers. */
+  synchronized long idsCompared() {
+    return ids;
+  }
+
+  synchronized String summary() {
+    return "%d answers of the kubelet with %d device ids compared, %d times no answer"
+        .formatted(answers, ids, unanswered);
+  }
+
+  @Override
+  public void close() {
+    resources.close();
+    transport.close();
+  }
+}

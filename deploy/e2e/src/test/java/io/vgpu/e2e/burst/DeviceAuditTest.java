@@ -1,0 +1,100 @@
+package io.vgpu.e2e.burst;
+
+import static io.vgpu.e2e.burst.Histories.app;
+import static io.vgpu.e2e.burst.Histories.claim;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vgpu.agent.kubelet.ListedPod;
+import io.vgpu.model.ContainerDemand;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DeviceAuditTest {
+  private final Histories h = new Histories();
+  private final DeviceAudit audit = new DeviceAudit(h.history);
+  private final ContainerDemand two = app("main", 2, 10, 1000);
+
+  private static String id(int card, int slot) {
+    return BurstNode.uuids().get(card) + "::" + slot;
+  }
+
+  private static ListedPod listed(String pod, String... ids) {
+    return new ListedPod("ns", pod, Map.of("main", Set.of(ids)));
+  }
+
+  private List<String> check(Optional<Long> lost, ListedPod... pods) {
+    return audit.check(List.of(pods), audit.running(), lost, 1_000).stream()
+        .map(Finding::text)
+        .toList();
+  }
+
+  @Test
+  void idsOfTheClaimedCardsAreRightWhateverTheirSlots() {
+    h.pod("a", "p", two).bound(claim(two, 1, 2)).running("main");
+    h.pod("b", "q", two).bound(claim(two, 1, 2)).running("main");
+    assertThat(
+            check(
+                Optional.empty(), listed("p", id(1, 0), id(2, 7)), listed("q", id(1, 1), id(2, 0))))
+        .isEmpty();
+  }
+
+  @Test
+  void idInTwoContainersIsFoundEvenAfterALostCheckpoint() {
+    h.pod("a", "p", two).bound(claim(two, 1, 2));
+    h.pod("b", "q", two).bound(claim(two, 1, 2));
+    assertThat(
+            check(
+                Optional.of(900L),
+                listed("p", id(1, 0), id(2, 7)),
+                listed("q", id(1, 1), id(2, 7))))
+        .singleElement()
+        .asString()
+        .contains(id(2, 7) + " is in p/main and in q/main");
+  }
+
+  @Test
+  void foreignCardIsFound() {
+    h.pod("a", "p", two).bound(claim(two, 1, 2));
+    assertThat(check(Optional.empty(), listed("p", id(1, 0), id(3, 0))))
+        .singleElement()
+        .asString()
+        .startsWith("the kubelet holds");
+  }
+
+  @Test
+  void tooFewIdsAreFound() {
+    h.pod("a", "p", two).bound(claim(two, 1, 2));
+    assertThat(check(Optional.empty(), listed("p", id(1, 0)))).hasSize(1);
+  }
+
+  @Test
+  void idsOfAPodThatNobodyKnowsAreFound() {
+    assertThat(check(Optional.empty(), listed("p", id(1, 0)))).hasSize(1);
+  }
+
+  @Test
+  void formerBearerOfTheNameMayStillHoldItsOwnCards() {
+    h.pod("a", "p", two).bound(claim(two, 1, 2)).gone();
+    h.pod("b", "p", two).bound(claim(two, 3, 4));
+    assertThat(check(Optional.empty(), listed("p", id(1, 0), id(2, 0)))).isEmpty();
+    assertThat(check(Optional.empty(), listed("p", id(3, 0), id(4, 0)))).isEmpty();
+    assertThat(check(Optional.empty(), listed("p", id(1, 0), id(4, 0)))).hasSize(1);
+  }
+
+  @Test
+  void runningContainerWithoutIdsIsFoundUnlessTheCheckpointWasLostSinceItWasBound() {
+    h.pod("a", "p", two).bound(claim(two, 1, 2)).running("main");
+    assertThat(check(Optional.empty(), listed("p"))).hasSize(1);
+    assertThat(check(Optional.of(5L), listed("p"))).hasSize(1);
+    assertThat(check(Optional.of(500L), listed("p"))).isEmpty();
+  }
+
+  @Test
+  void containerThatDoesNotRunYetMayLackItsIds() {
+    h.pod("a", "p", two).bound(claim(two, 1, 2));
+    assertThat(check(Optional.empty(), listed("p"))).isEmpty();
+  }
+}
