@@ -10,6 +10,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -67,7 +68,7 @@ public final class Lane {
       return Future.failedFuture(new LaneFullException(name, queueMax));
     }
     long called = System.nanoTime();
-    return executor.executeBlocking(
+    Callable<T> measured =
         () -> {
           long started = System.nanoTime();
           waitTime.record(started - called, TimeUnit.NANOSECONDS);
@@ -77,8 +78,15 @@ public final class Lane {
             runTime.record(System.nanoTime() - started, TimeUnit.NANOSECONDS);
             waiting.decrementAndGet();
           }
-        },
-        true);
+        };
+    try {
+      // not "ordered": that is an order over all executors which one context calls, so that a lane
+      // which hangs would hold up the caller's other lanes. One thread keeps this lane's order.
+      return executor.executeBlocking(measured, false);
+    } catch (RejectedExecutionException e) {
+      waiting.decrementAndGet();
+      return Future.failedFuture(e); // the lane is closed
+    }
   }
 
   /** Calls waiting or running now. */

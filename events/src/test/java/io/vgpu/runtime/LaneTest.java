@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.junit5.VertxExtension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -66,5 +68,32 @@ class LaneTest {
     assertThat(await(running)).isTrue();
     assertThat(await(waiting)).isEqualTo(1);
     assertThat(await(lane.call(() -> 3))).isEqualTo(3);
+  }
+
+  @Test
+  void aLaneThatHangsHoldsUpNoOtherLaneOfTheSameCaller(Vertx vertx) throws Exception {
+    Lane hanging = new Lane(vertx, "hanging", 2, Duration.ofSeconds(30), new SimpleMeterRegistry());
+    Lane other = new Lane(vertx, "other", 2, Duration.ofSeconds(30), new SimpleMeterRegistry());
+    CountDownLatch gate = new CountDownLatch(1);
+    Promise<Integer> answered = Promise.promise();
+    Promise<Boolean> released = Promise.promise();
+    vertx.runOnContext(
+        v -> {
+          hanging.call(() -> gate.await(10, TimeUnit.SECONDS)).onComplete(released);
+          other.call(() -> 1).onComplete(answered);
+        });
+    assertThat(await(answered.future())).isEqualTo(1);
+    assertThat(released.future().isComplete()).isFalse();
+    gate.countDown();
+    assertThat(await(released.future())).isTrue();
+  }
+
+  @Test
+  void aClosedLaneRefuses(Vertx vertx) throws Exception {
+    Lane lane = new Lane(vertx, "closed", 2, Duration.ofSeconds(30), new SimpleMeterRegistry());
+    await(lane.close());
+    assertThatThrownBy(() -> await(lane.call(() -> 1)))
+        .hasRootCauseInstanceOf(RejectedExecutionException.class);
+    assertThat(lane.depth()).isZero();
   }
 }
