@@ -177,7 +177,7 @@ public final class ExtenderCommand implements Callable<Integer> {
                     "extender serves [address: {}, port: {}, ops port: {}, gates: {}, version: {}]",
                     config.server().address(),
                     extender.port(),
-                    extender.opsPort(),
+                    config.server().opsPort(),
                     config.gates(),
                     Version.current()))
         .onFailure(ended::completeExceptionally);
@@ -204,7 +204,7 @@ public final class ExtenderCommand implements Callable<Integer> {
         stuckGracePeriod.compareTo(Duration.ofSeconds(1)) < 0,
         "--stuck-grace-period " + stuckGracePeriod.toMillis() + "ms: must be at least 1s");
     return new ExtenderConfig(
-        new ExtenderConfig.Api(kubeconfig, master, qps, burst),
+        new ExtenderConfig.Api(kubeconfig, master, qps, burst, ExtenderConfig.Api.REQUEST_TIMEOUT),
         names(),
         schedulerName,
         new ExtenderConfig.Server(bindAddress, port, opsAddress, opsPort),

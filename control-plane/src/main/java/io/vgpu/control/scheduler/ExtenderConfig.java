@@ -24,7 +24,15 @@ public record ExtenderConfig(
     Path claimKeyFile) {
 
   /** How the API server is reached. */
-  public record Api(@Nullable Path kubeconfig, @Nullable String master, int qps, int burst) {
+  public record Api(
+      @Nullable Path kubeconfig,
+      @Nullable String master,
+      int qps,
+      int burst,
+      Duration requestTimeout) {
+    /** Long enough for a busy API server, short enough to answer kube-scheduler within its 30 s. */
+    public static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
+
     public Api {
       require(qps > 0, "--kube-api-qps " + qps + ": must be positive");
       require(burst > 0, "--kube-api-burst " + burst + ": must be positive");

@@ -42,7 +42,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class SchedulerExtender {
   private static final Logger log = LoggerFactory.getLogger(SchedulerExtender.class);
-  private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration LANE_WARN = Duration.ofSeconds(2);
   private static final int LANE_QUEUE = 4096;
   private static final long TICK_MS = 500;
@@ -67,19 +66,20 @@ public final class SchedulerExtender {
   private final ReservationSweep sweep;
   private final ExtenderService service;
   private final List<HttpServer> servers = new ArrayList<>();
+  private final Future<Void> synced;
   private volatile int inFlight;
-  private volatile int opsPort;
 
   private SchedulerExtender(Vertx vertx, ExtenderConfig config, ClaimSeal seal, EventBusPort bus) {
     this.vertx = vertx;
     this.config = config;
-    this.opsPort = config.server().opsPort();
     ExtenderConfig.Api api = config.api();
-    this.access = new ApiAccess(api.kubeconfig(), api.master(), REQUEST_TIMEOUT, config.names());
+    this.access =
+        new ApiAccess(api.kubeconfig(), api.master(), api.requestTimeout(), config.names());
     this.lane = new Lane(vertx, "scheduler", LANE_QUEUE, LANE_WARN, registry);
     this.state =
         new ClusterState(new ClaimReader(seal), config.coreHeadroom(), nanoTime, new Reporter());
     this.feed = new ClusterFeed(vertx, lane, state);
+    this.synced = feed.synced();
     this.watches = access.watches(feed);
     this.events =
         access.events(config.schedulerName(), api.qps(), api.burst(), nanoTime, clock, registry);
@@ -189,7 +189,6 @@ public final class SchedulerExtender {
   }
 
   private Future<Boolean> awaitSync() {
-    Future<Void> synced = feed.synced();
     return synced.isComplete()
         ? Future.succeededFuture(true)
         : synced.timeout(SYNC_WITHIN_MS, TimeUnit.MILLISECONDS).map(true).otherwise(false);
@@ -202,14 +201,9 @@ public final class SchedulerExtender {
     }
   }
 
-  /** The port of health and metrics. */
-  public int opsPort() {
-    return opsPort;
-  }
-
   /** Completes when pods and nodes are known. */
   public Future<Void> synced() {
-    return feed.synced();
+    return synced;
   }
 
   /** Ends watches and calls; Vert.x itself is the caller's. */

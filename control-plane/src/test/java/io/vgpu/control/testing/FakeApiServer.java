@@ -1,0 +1,379 @@
+package io.vgpu.control.testing;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.ServerWebSocket;
+import io.vgpu.claim.Names;
+import io.vgpu.control.cluster.NodeRecord;
+import io.vgpu.model.ContainerDemand;
+import io.vgpu.model.ContainerKind;
+import io.vgpu.model.PodDemand;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A small API server inside the JVM: lists in pages, watches over WebSocket, binds under UID and
+ * resourceVersion as the real one does (identity-facts.md 4), and misbehaves on request.
+ */
+public final class FakeApiServer implements AutoCloseable {
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  /** What happens to one Binding. */
+  public enum Fate {
+    /** As it should. */
+    KEPT,
+    /** The pod has changed a moment before. */
+    CHANGED,
+    /** Written, and the connection breaks before the answer. */
+    ANSWER_LOST,
+    /** Not written, and the connection breaks. */
+    REQUEST_LOST,
+    /** Written, and answered with a conflict, as a retrying proxy would. */
+    ECHOED,
+    /** Refused by flow control. */
+    TOO_MANY
+  }
+
+  /** One request. */
+  public record Call(String verb, String path) {}
+
+  private final Vertx vertx = Vertx.vertx();
+  private final Map<String, ObjectNode> nodes = new TreeMap<>();
+  private final Map<String, ObjectNode> pods = new TreeMap<>();
+  private final List<Watcher> watchers = new CopyOnWriteArrayList<>();
+  private final List<Call> calls = new CopyOnWriteArrayList<>();
+  private final List<JsonNode> events = new CopyOnWriteArrayList<>();
+  private volatile Function<String, Fate> fates = pod -> Fate.KEPT;
+  private final List<Consumer<ObjectNode>> onBound = new CopyOnWriteArrayList<>();
+  private final HttpServer server;
+  private long version = 100;
+
+  private record Watcher(String kind, ServerWebSocket socket) {}
+
+  public FakeApiServer() {
+    server =
+        vertx
+            .createHttpServer()
+            .requestHandler(this::handle)
+            .listen(0, "127.0.0.1")
+            .toCompletionStage()
+            .toCompletableFuture()
+            .join();
+  }
+
+  public String url() {
+    return "http://127.0.0.1:" + server.actualPort();
+  }
+
+  /** What becomes of Bindings from now on. */
+  public void fate(Function<String, Fate> ofPod) {
+    fates = ofPod;
+  }
+
+  /** Told of every pod in the moment it is bound. */
+  public void onBound(Consumer<ObjectNode> listener) {
+    onBound.add(listener);
+  }
+
+  public List<Call> calls() {
+    return calls;
+  }
+
+  public List<JsonNode> events() {
+    return events;
+  }
+
+  // ---- objects
+
+  public synchronized void node(NodeRecord node) {
+    ObjectNode o = JSON.createObjectNode();
+    o.put("kind", "Node").put("apiVersion", "v1");
+    ObjectNode meta = o.putObject("metadata");
+    meta.put("name", node.name());
+    ObjectNode annotations = meta.putObject("annotations");
+    if (node.register() != null) {
+      annotations.put(Names.DEFAULT.nodeDeviceRegister(), node.register());
+    }
+    if (node.config() != null) {
+      annotations.put(Names.DEFAULT.nodeConfigInfo(), node.config());
+    }
+    o.putObject("status")
+        .putObject("allocatable")
+        .put(Names.DEFAULT.vgpuNumber(), Long.toString(node.allocatable()));
+    boolean known = nodes.put(node.name(), o) != null;
+    changed("nodes", known ? "MODIFIED" : "ADDED", o);
+  }
+
+  /** Creates a pod; its UID is {@code uid-NAME}. */
+  public synchronized ObjectNode pod(
+      String name, PodDemand demand, Map<String, String> annotations) {
+    ObjectNode o = JSON.createObjectNode();
+    o.put("kind", "Pod").put("apiVersion", "v1");
+    ObjectNode meta = o.putObject("metadata");
+    meta.put("name", name).put("namespace", "ns").put("uid", "uid-" + name);
+    ObjectNode keys = meta.putObject("annotations");
+    annotations.forEach(keys::put);
+    ObjectNode spec = o.putObject("spec");
+    var inits = spec.putArray("initContainers");
+    var apps = spec.putArray("containers");
+    for (ContainerDemand c : demand.containers()) {
+      ObjectNode container = c.kind() == ContainerKind.APP ? apps.addObject() : inits.addObject();
+      container.put("name", c.name());
+      if (c.kind() == ContainerKind.SIDECAR) {
+        container.put("restartPolicy", "Always");
+      }
+      ObjectNode limits = container.putObject("resources").putObject("limits");
+      put(limits, Names.DEFAULT.vgpuNumber(), c.number());
+      put(limits, Names.DEFAULT.vgpuCores(), c.cores());
+      put(limits, Names.DEFAULT.vgpuMemory(), c.memory());
+    }
+    o.putObject("status").put("phase", "Pending");
+    pods.put(name, o);
+    changed("pods", "ADDED", o);
+    return o.deepCopy();
+  }
+
+  private static void put(ObjectNode limits, String resource, long value) {
+    if (value != 0) {
+      limits.put(resource, Long.toString(value));
+    }
+  }
+
+  public synchronized ObjectNode read(String pod) {
+    return known(pod).deepCopy();
+  }
+
+  public synchronized List<ObjectNode> bound() {
+    return pods.values().stream()
+        .filter(p -> p.path("spec").has("nodeName"))
+        .map(ObjectNode::deepCopy)
+        .toList();
+  }
+
+  private ObjectNode known(String pod) {
+    return Objects.requireNonNull(pods.get(pod), pod);
+  }
+
+  /** Changes something of a pod that nobody plans by. */
+  public synchronized void touch(String pod) {
+    ObjectNode o = known(pod);
+    ((ObjectNode) o.get("metadata")).put("touched", version);
+    changed("pods", "MODIFIED", o);
+  }
+
+  public synchronized void phase(String pod, String phase) {
+    ObjectNode o = known(pod);
+    ((ObjectNode) o.get("status")).put("phase", phase);
+    changed("pods", "MODIFIED", o);
+  }
+
+  public synchronized void delete(String pod) {
+    ObjectNode o = pods.remove(pod);
+    if (o != null) {
+      changed("pods", "DELETED", o);
+    }
+  }
+
+  /** Breaks every watch; the clients come again. */
+  public synchronized void breakWatches() {
+    watchers.forEach(w -> w.socket().close());
+  }
+
+  private void changed(String kind, String type, ObjectNode o) {
+    version++;
+    ((ObjectNode) o.get("metadata")).put("resourceVersion", Long.toString(version));
+    String text = event(type, o);
+    watchers.stream()
+        .filter(w -> w.kind().equals(kind))
+        .forEach(w -> w.socket().writeTextMessage(text));
+  }
+
+  private static String event(String type, JsonNode o) {
+    return JSON.createObjectNode().put("type", type).set("object", o).toString();
+  }
+
+  // ---- requests
+
+  private void handle(HttpServerRequest request) {
+    calls.add(
+        new Call(
+            request.method().name().equals("GET") && request.getParam("watch") != null
+                ? "WATCH"
+                : request.method().name(),
+            request.path()));
+    String[] path = request.path().split("/");
+    if (request.method() == HttpMethod.GET && path.length == 4) {
+      listOrWatch(request, path[3]);
+    } else if (request.method() == HttpMethod.GET && path.length == 7) {
+      get(request, path[6]);
+    } else if (request.method() == HttpMethod.POST && request.path().endsWith("/binding")) {
+      request.body().onSuccess(body -> bind(request, path[6], parse(body.toString())));
+    } else if (request.method() == HttpMethod.POST && request.path().endsWith("/events")) {
+      request
+          .body()
+          .onSuccess(
+              body -> {
+                events.add(parse(body.toString()));
+                answer(request, 201, body.toString());
+              });
+    } else {
+      status(request, 404, "no such path " + request.path());
+    }
+  }
+
+  private static ObjectNode parse(String text) {
+    return (ObjectNode) JSON.readTree(text);
+  }
+
+  private void listOrWatch(HttpServerRequest request, String kind) {
+    if (request.getParam("watch") != null) {
+      request
+          .toWebSocket()
+          .onSuccess(
+              socket -> {
+                synchronized (this) {
+                  long from = Long.parseLong(request.getParam("resourceVersion"));
+                  Watcher watcher = new Watcher(kind, socket);
+                  socket.closeHandler(v -> watchers.remove(watcher));
+                  objects(kind).values().stream()
+                      .filter(o -> versionOf(o) > from)
+                      .forEach(o -> socket.writeTextMessage(event("MODIFIED", o)));
+                  watchers.add(watcher);
+                }
+              });
+      return;
+    }
+    synchronized (this) {
+      ObjectNode list = JSON.createObjectNode();
+      list.put("kind", kind.equals("pods") ? "PodList" : "NodeList").put("apiVersion", "v1");
+      list.putObject("metadata").put("resourceVersion", Long.toString(version));
+      var items = list.putArray("items");
+      objects(kind).values().forEach(o -> items.add(o.deepCopy()));
+      answer(request, 200, list.toString());
+    }
+  }
+
+  private Map<String, ObjectNode> objects(String kind) {
+    return kind.equals("pods") ? pods : nodes;
+  }
+
+  private static long versionOf(ObjectNode o) {
+    return Long.parseLong(o.path("metadata").path("resourceVersion").stringValue());
+  }
+
+  private synchronized void get(HttpServerRequest request, String name) {
+    ObjectNode pod = pods.get(name);
+    if (pod == null) {
+      status(request, 404, "pods \"" + name + "\" not found");
+    } else {
+      answer(request, 200, pod.toString());
+    }
+  }
+
+  private synchronized void bind(HttpServerRequest request, String name, ObjectNode binding) {
+    Fate fate = fates.apply(name);
+    switch (fate) {
+      case TOO_MANY -> status(request, 429, "too many requests");
+      case REQUEST_LOST -> request.connection().close();
+      case CHANGED -> {
+        if (pods.containsKey(name)) {
+          touch(name);
+        }
+        respond(request, write(name, binding));
+      }
+      case KEPT -> respond(request, write(name, binding));
+      case ANSWER_LOST -> {
+        write(name, binding);
+        request.connection().close();
+      }
+      case ECHOED -> {
+        write(name, binding);
+        respond(request, write(name, binding));
+      }
+    }
+  }
+
+  private record Outcome(int code, String message) {}
+
+  private void respond(HttpServerRequest request, Outcome outcome) {
+    status(request, outcome.code(), outcome.message());
+  }
+
+  private Outcome write(String name, ObjectNode binding) {
+    ObjectNode pod = pods.get(name);
+    if (pod == null) {
+      return new Outcome(404, "pods \"" + name + "\" not found");
+    }
+    JsonNode given = binding.path("metadata");
+    ObjectNode meta = (ObjectNode) pod.get("metadata");
+    if (given.has("uid") && !given.get("uid").equals(meta.get("uid"))) {
+      return new Outcome(409, "Precondition failed: UID in precondition");
+    }
+    if (given.has("resourceVersion")
+        && !given.get("resourceVersion").equals(meta.get("resourceVersion"))) {
+      return new Outcome(409, "Precondition failed: ResourceVersion in precondition");
+    }
+    ObjectNode spec = (ObjectNode) pod.get("spec");
+    if (spec.has("nodeName")) {
+      return new Outcome(
+          409, "pod " + name + " is already assigned to node " + spec.get("nodeName"));
+    }
+    spec.set("nodeName", binding.path("target").path("name"));
+    ObjectNode annotations = (ObjectNode) meta.get("annotations");
+    for (Map.Entry<String, JsonNode> e : given.path("annotations").properties()) {
+      annotations.set(e.getKey(), e.getValue());
+    }
+    changed("pods", "MODIFIED", pod);
+    onBound.forEach(l -> l.accept(pod));
+    return new Outcome(201, "");
+  }
+
+  private static void status(HttpServerRequest request, int code, String message) {
+    ObjectNode status = JSON.createObjectNode();
+    status.put("kind", "Status").put("apiVersion", "v1").put("code", code).put("message", message);
+    status.put("status", code < 400 ? "Success" : "Failure");
+    answer(request, code, status.toString());
+  }
+
+  private static void answer(HttpServerRequest request, int code, String body) {
+    Future<Void> sent =
+        request
+            .response()
+            .setStatusCode(code)
+            .putHeader("Content-Type", "application/json")
+            .end(body);
+    sent.onFailure(gone -> request.connection().close());
+  }
+
+  /** The annotations of a pod. */
+  public static Map<String, String> annotations(ObjectNode pod) {
+    Map<String, String> map = new LinkedHashMap<>();
+    for (Map.Entry<String, JsonNode> e : pod.path("metadata").path("annotations").properties()) {
+      map.put(e.getKey(), e.getValue().stringValue());
+    }
+    return map;
+  }
+
+  /** Names of all nodes. */
+  public synchronized List<String> nodeNames() {
+    return new ArrayList<>(nodes.keySet());
+  }
+
+  @Override
+  public void close() {
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+  }
+}
