@@ -1,0 +1,50 @@
+package io.vgpu.control.reschedule;
+
+import io.vgpu.model.PodRef;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * What is kept of a pod that may have to be replaced: a slim record, never the object.
+ *
+ * @param asksForVgpu whether any container asks for cards
+ * @param rejected the kubelet refused it at admission for want of devices
+ * @param marked the agent marked its allocation as failed
+ * @param deleting somebody deleted it already
+ * @param fixed why it must not be moved, if so: static, mirror or critical
+ * @param owner its controller, if any
+ * @param replacements how often in a row this name was replaced before
+ * @param cause what the kubelet said, for people
+ */
+public record FailedPod(
+    PodRef ref,
+    Phase phase,
+    boolean asksForVgpu,
+    boolean rejected,
+    boolean marked,
+    boolean deleting,
+    Optional<String> fixed,
+    Optional<Owner> owner,
+    Instant created,
+    int replacements,
+    String cause) {
+
+  /** A pod's phase, as far as it matters here. */
+  public enum Phase {
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
+    FAILED
+  }
+
+  /** The controller of a pod; {@code group} is the API group, empty for the core. */
+  public record Owner(String group, String kind, String name, String uid) {}
+
+  /**
+   * Whether its allocation failed and it does not get devices any more: refused at admission, or
+   * started all the same, without devices, and marked by the agent.
+   */
+  public boolean allocationFailed() {
+    return asksForVgpu && (rejected && phase == Phase.FAILED || marked && phase != Phase.SUCCEEDED);
+  }
+}
