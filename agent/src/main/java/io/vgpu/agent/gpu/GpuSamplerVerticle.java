@@ -87,8 +87,12 @@ public final class GpuSamplerVerticle extends VerticleBase {
     return Future.succeededFuture();
   }
 
-  /** One round over all cards; package-private so that tests need no time to pass. */
-  void tick() {
+  /** A round now, beside the steady ones. Any thread. */
+  void runRound() {
+    context.runOnContext(v -> tick());
+  }
+
+  private void tick() {
     probes.forEach(this::ask);
   }
 

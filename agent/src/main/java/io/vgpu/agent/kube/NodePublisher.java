@@ -3,8 +3,6 @@ package io.vgpu.agent.kube;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vgpu.agent.gpu.DriverInfo;
@@ -12,6 +10,7 @@ import io.vgpu.agent.gpu.GpuInventory;
 import io.vgpu.claim.Names;
 import io.vgpu.event.EventTypes;
 import io.vgpu.event.wire.EventBusPort;
+import io.vgpu.kube.MergePatch;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -97,7 +96,7 @@ public final class NodePublisher extends VerticleBase {
       present = known;
       Optional<String> patch = wanted.patchFrom(known);
       if (patch.isPresent()) {
-        client.nodes().withName(node).patch(PatchContext.of(PatchType.JSON_MERGE), patch.get());
+        MergePatch.send(client, "/api/v1/nodes/" + node, patch.get());
         counter.patched(true);
         present = wanted;
         log.info("node published [node: {}, cards: {}]", node, inventory.cards().size());
@@ -125,7 +124,7 @@ public final class NodePublisher extends VerticleBase {
         "node not published, trying again [node: {}, in: {} ms, cause: {}]",
         node,
         pause.toMillis(),
-        e.getMessage());
+        e.getCause() == null ? e.getMessage() : e.getCause().toString());
     waiting = true;
     vertx.setTimer(
         pause.toMillis(),
