@@ -5,6 +5,8 @@ SHELL := /bin/bash
 # Java 25 may lie beside an older default; the first JDK of 25 or newer wins, JAVA_HOME before all others.
 JDK := $(shell .ci/find-jdk)
 export JAVA_HOME := $(JDK)
+# make within make would print every folder it enters
+MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
