@@ -22,7 +22,7 @@ public final class ApiFlags {
   @Option(
       names = "--domain",
       defaultValue = Names.DEFAULT_DOMAIN,
-      description = "prefix of our resources, annotations and labels (default ${DEFAULT-VALUE})")
+      description = "prefix of our resources, annotations and labels")
   String domain = Names.DEFAULT_DOMAIN;
 
   /** The file to connect with, if any. */

@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
     description = "The control plane: one sub-command per deployment.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    subcommands = {ExtenderCommand.class, WebhookCommand.class})
+    subcommands = {ExtenderCommand.class, WebhookCommand.class, ControllerCommand.class})
 public final class ControlPlaneMain implements Runnable {
   @Spec private CommandSpec spec;
 

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -32,8 +33,8 @@ import picocli.CommandLine.Option;
     versionProvider = Version.class,
     showDefaultValues = true)
 public final class WebhookCommand implements Callable<Integer> {
-  @Option(names = "--domain", description = "prefix of our resources, annotations and labels")
-  String domain = Names.DEFAULT_DOMAIN;
+  // taken so that all parts can be started alike: the webhook asks the API server nothing
+  @Mixin ApiFlags api = new ApiFlags();
 
   @Option(names = "--scheduler-name", description = "scheduler of vGPU pods that name none")
   String schedulerName = "";
@@ -97,7 +98,7 @@ public final class WebhookCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Logging.configure(verbosity);
-    Names names = new Names(domain);
+    Names names = api.names();
     PodDefaults defaults =
         PodDefaults.of(schedulerName, nodePolicy, devicePolicy, topologyMode, runtimeClass);
     Admission admission =

@@ -59,7 +59,8 @@ public final class Rescheduler {
 
   private final Map<String, Evictions> evictionsOfOwner = bounded();
   private final Map<String, Boolean> told = bounded();
-  private boolean recovered;
+  private volatile boolean recovered;
+  private volatile int pending;
 
   private record Evictions(int number, Instant last) {}
 
@@ -105,14 +106,14 @@ public final class Rescheduler {
     }
   }
 
-  /** Whether the promises of earlier lives are known. */
+  /** Whether the promises of earlier lives are known. Any thread. */
   public boolean recovered() {
     return recovered;
   }
 
-  /** Pods that are being dealt with. */
+  /** Pods that were being dealt with when the last work ended. Any thread. */
   public int pending() {
-    return tasks.size();
+    return pending;
   }
 
   /** Does all that is due; returns when there is more to do, empty when only news bring work. */
@@ -128,6 +129,7 @@ public final class Rescheduler {
             .toList();
     due.forEach(this::run);
     acceptNews();
+    pending = tasks.size();
     return tasks.values().stream()
         .map(t -> t.due)
         .min(Comparator.naturalOrder())

@@ -1,0 +1,71 @@
+package io.vgpu.control;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.ThreadingModel;
+import io.vertx.core.Vertx;
+import io.vgpu.control.reschedule.RescheduleReconciler;
+import io.vgpu.control.reschedule.RescheduleVerticle;
+import io.vgpu.control.reschedule.Rescheduler;
+import io.vgpu.control.reschedule.kube.ControllerApi;
+import io.vgpu.control.reschedule.kube.FailedPodWatches;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the leader runs; a process that waits for the lease runs none of it. */
+final class Controller {
+  private static final Logger log = LoggerFactory.getLogger(Controller.class);
+
+  private final Vertx vertx;
+  private final ControllerApi api;
+  private final MeterRegistry meters;
+  private volatile Optional<FailedPodWatches> watches = Optional.empty();
+  private volatile Optional<Rescheduler> rescheduler = Optional.empty();
+
+  Controller(Vertx vertx, ControllerApi api, MeterRegistry meters) {
+    this.vertx = vertx;
+    this.api = api;
+    this.meters = meters;
+  }
+
+  /** Begins to act; called once. */
+  void start() {
+    Rescheduler worker =
+        new Rescheduler(api.pods(), new RescheduleReconciler(), api.news(), Clock.systemUTC());
+    RescheduleVerticle verticle = new RescheduleVerticle(worker);
+    FailedPodWatches watch = api.failedPods(verticle::offer);
+    Gauge.builder("vgpu.reschedule.pending", worker, Rescheduler::pending)
+        .description("pods that are being replaced or wait for it")
+        .register(meters);
+    rescheduler = Optional.of(worker);
+    watches = Optional.of(watch);
+    vertx
+        .deployVerticle(
+            verticle, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD))
+        .onSuccess(id -> watch.start())
+        .onFailure(e -> log.error("rescheduler not started", e));
+  }
+
+  /** What a leader still waits for; one that does not lead is ready to take over. */
+  List<String> missing() {
+    if (watches.isEmpty()) {
+      return List.of();
+    }
+    if (!watches.get().synced()) {
+      return List.of("list of failed pods");
+    }
+    return rescheduler.filter(Rescheduler::recovered).isPresent()
+        ? List.of()
+        : List.of("copies of pods kept by an earlier leader");
+  }
+
+  Future<?> stop() {
+    watches.ifPresent(FailedPodWatches::close);
+    return Future.succeededFuture();
+  }
+}

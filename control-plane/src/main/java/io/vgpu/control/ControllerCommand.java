@@ -1,0 +1,157 @@
+package io.vgpu.control;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vgpu.claim.Names;
+import io.vgpu.control.reschedule.kube.ControllerApi;
+import io.vgpu.kube.Leadership;
+import io.vgpu.runtime.Logging;
+import io.vgpu.runtime.OpsVerticle;
+import io.vgpu.runtime.UsageException;
+import io.vgpu.runtime.Version;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code vgpu-control-plane controller}: what one process of the cluster does (D12); in this
+ * release the rescheduler. Ends with {@value #LEASE_LOST} when it loses its lease, to be started
+ * again.
+ */
+@Command(
+    name = "controller",
+    description = {
+      "Replaces pods whose vGPU allocation failed. One of several replicas acts, by a Lease.",
+      "Exit status 3: the lease was lost; start it again."
+    },
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    showDefaultValues = true)
+public final class ControllerCommand implements Callable<Integer> {
+  static final int LEASE_LOST = 3;
+
+  @Mixin ApiFlags api = new ApiFlags();
+
+  @Option(names = "--namespace", description = "namespace of the release: the Lease is there")
+  String namespace = "kube-system";
+
+  @Option(
+      names = "--copies-namespace",
+      description = "where pods wait, as Secrets, between their removal and their making")
+  String copiesNamespace = "vgpu-manager-copies";
+
+  @Option(names = "--leader-elect", arity = "1", description = "act only while holding the Lease")
+  boolean leaderElect = true;
+
+  @Option(
+      names = "--leader-identity-prefix",
+      description = "begins the name of this process in the Lease; empty: the host's name")
+  String identityPrefix = "";
+
+  @Option(
+      names = "--leader-elect-lease-duration",
+      description = "after which another process may take a Lease that was not renewed")
+  Duration leaseDuration = Duration.ofSeconds(15);
+
+  @Option(
+      names = "--leader-elect-renew-deadline",
+      description = "after which a leader that cannot renew ends; below the lease duration")
+  Duration renewDeadline = Duration.ofSeconds(10);
+
+  @Option(names = "--leader-elect-retry-period", description = "between tries for the Lease")
+  Duration retryPeriod = Duration.ofSeconds(2);
+
+  @Option(names = "--request-timeout", description = "bound of each request to the API server")
+  Duration requestTimeout = Duration.ofSeconds(10);
+
+  @Option(names = "--ops-bind-address", description = "address of /healthz, /readyz, /metrics")
+  String opsBindAddress = "0.0.0.0";
+
+  @Option(names = "--ops-bind-port", description = "port of /healthz, /readyz, /metrics")
+  int opsBindPort = 3460;
+
+  @Option(names = "--v", description = "verbosity of the log, as klog's")
+  int verbosity;
+
+  @Override
+  public Integer call() {
+    Logging.configure(verbosity);
+    if (renewDeadline.compareTo(leaseDuration) >= 0 || retryPeriod.compareTo(renewDeadline) >= 0) {
+      throw new UsageException(
+          "--leader-elect-retry-period "
+              + retryPeriod
+              + ", --leader-elect-renew-deadline "
+              + renewDeadline
+              + ", --leader-elect-lease-duration "
+              + leaseDuration
+              + ": each must be below the next");
+    }
+    Names names = api.names();
+    PrometheusMeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    Vertx vertx = Vertx.vertx();
+    Daemon daemon = new Daemon("controller", vertx);
+    ControllerApi access =
+        new ControllerApi(
+            api.kubeconfig(), api.master(), requestTimeout, names, copiesNamespace, meters);
+    daemon.onStop("api", access::close);
+    Controller controller = new Controller(vertx, access, meters);
+    daemon.onStop("rescheduler", controller::stop);
+    daemon.deploy(
+        () ->
+            new OpsVerticle(
+                opsBindAddress,
+                opsBindPort,
+                meters,
+                () -> {
+                  List<String> missing = daemon.missing();
+                  return missing.isEmpty() ? controller.missing() : missing;
+                }),
+        1);
+    if (leaderElect) {
+      Leadership leadership = access.leadership(lease());
+      Gauge.builder("vgpu.controller.leading", () -> leadership.leading() ? 1 : 0)
+          .description("1 in the process that acts")
+          .register(meters);
+      daemon.onStop("lease", () -> closed(leadership));
+      leadership.start(controller::start, () -> daemon.end(LEASE_LOST));
+    } else {
+      controller.start();
+    }
+    return daemon.run();
+  }
+
+  private static Future<?> closed(Leadership leadership) {
+    leadership.close();
+    return Future.succeededFuture();
+  }
+
+  private Leadership.Settings lease() {
+    String prefix = identityPrefix.isEmpty() ? hostName() : identityPrefix;
+    return new Leadership.Settings(
+        namespace,
+        Names.CONTROLLER_LEASE,
+        prefix + "_" + UUID.randomUUID(),
+        leaseDuration,
+        renewDeadline,
+        retryPeriod);
+  }
+
+  private static String hostName() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      throw new UsageException(
+          "--leader-identity-prefix: must be given where the host has no name of its own: "
+              + e.getMessage());
+    }
+  }
+}

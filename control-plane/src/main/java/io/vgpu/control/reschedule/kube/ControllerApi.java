@@ -1,0 +1,78 @@
+package io.vgpu.control.reschedule.kube;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.Future;
+import io.vgpu.claim.Names;
+import io.vgpu.control.reschedule.FailedPod;
+import io.vgpu.control.reschedule.PodsApi;
+import io.vgpu.control.reschedule.RescheduleNews;
+import io.vgpu.kube.KubeClient;
+import io.vgpu.kube.KubeEvents;
+import io.vgpu.kube.Leadership;
+import io.vgpu.kube.TokenBucket;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Everything of the controller that talks with the API server, over one client. */
+public final class ControllerApi {
+  private static final String COMPONENT = "vgpu-manager-controller";
+  private static final double EVENTS_A_SECOND = 20;
+  private static final int EVENTS_AT_ONCE = 100;
+
+  private final KubeClient client;
+  private final Names names;
+  private final String copiesNamespace;
+  private final KubeEvents events;
+  private final MeterRegistry meters;
+
+  /** {@code requestTimeout} bounds each request. */
+  public ControllerApi(
+      @Nullable Path kubeconfig,
+      @Nullable String master,
+      Duration requestTimeout,
+      Names names,
+      String copiesNamespace,
+      MeterRegistry meters) {
+    this.client = KubeClient.open(kubeconfig, master, requestTimeout);
+    this.names = names;
+    this.copiesNamespace = copiesNamespace;
+    this.meters = meters;
+    this.events =
+        new KubeEvents(
+            client.get(),
+            COMPONENT,
+            new TokenBucket(EVENTS_A_SECOND, EVENTS_AT_ONCE, System::nanoTime),
+            Clock.systemUTC(),
+            meters);
+  }
+
+  /** Pods and the copies of pods. */
+  public PodsApi pods() {
+    return new KubePods(client.get(), names, copiesNamespace);
+  }
+
+  /** Events on pods, log, counters. */
+  public RescheduleNews news() {
+    return new PodEventNews(events, meters);
+  }
+
+  /** The watches, not yet started. */
+  public FailedPodWatches failedPods(Consumer<FailedPod> listener) {
+    return new FailedPodWatches(client.get(), names, listener);
+  }
+
+  /** The election, not yet started. */
+  public Leadership leadership(Leadership.Settings settings) {
+    return new Leadership(client.get(), settings);
+  }
+
+  /** Ends events and connections. */
+  public Future<?> close() {
+    events.close();
+    client.close();
+    return Future.succeededFuture();
+  }
+}

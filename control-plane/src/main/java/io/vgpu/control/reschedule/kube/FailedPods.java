@@ -1,0 +1,120 @@
+package io.vgpu.control.reschedule.kube;
+
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.vgpu.claim.Names;
+import io.vgpu.control.reschedule.FailedPod;
+import io.vgpu.control.reschedule.FailedPod.Owner;
+import io.vgpu.control.reschedule.FailedPod.Phase;
+import io.vgpu.kube.PodDemands;
+import io.vgpu.model.PodRef;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Takes from a pod what the rescheduler decides by. Pure. */
+final class FailedPods {
+  private static final int SYSTEM_CRITICAL = 2_000_000_000;
+  private static final int MAX_CAUSE = 300;
+  private static final int MAX_REPLACEMENTS = 1_000;
+
+  private final Names names;
+
+  FailedPods(Names names) {
+    this.names = names;
+  }
+
+  FailedPod of(Pod pod) {
+    ObjectMeta meta = pod.getMetadata();
+    PodStatus status = pod.getStatus() == null ? new PodStatus() : pod.getStatus();
+    return new FailedPod(
+        new PodRef(meta.getNamespace(), meta.getName(), meta.getUid()),
+        phase(status.getPhase()),
+        PodDemands.of(pod, names).asksForVgpu(),
+        rejected(status.getReason()),
+        "failed".equals(labels(meta).get(names.assignedPhase())),
+        meta.getDeletionTimestamp() != null,
+        fixed(pod),
+        owner(meta),
+        time(meta.getCreationTimestamp()),
+        replacements(meta),
+        cause(status));
+  }
+
+  private static Phase phase(@Nullable String phase) {
+    return switch (phase == null ? "" : phase) {
+      case "Running" -> Phase.RUNNING;
+      case "Succeeded" -> Phase.SUCCEEDED;
+      case "Failed" -> Phase.FAILED;
+      default -> Phase.PENDING;
+    };
+  }
+
+  /**
+   * The kubelet's words for a pod that it did not admit: Allocate failed, or the node's devices
+   * were gone or unhealthy when it looked.
+   */
+  private boolean rejected(@Nullable String reason) {
+    return reason != null
+        && (reason.equals("UnexpectedAdmissionError")
+            || names.resources().stream().anyMatch(r -> reason.equals("OutOf" + r)));
+  }
+
+  private static Optional<String> fixed(Pod pod) {
+    Map<String, String> annotations = annotations(pod.getMetadata());
+    if (annotations.containsKey("kubernetes.io/config.mirror")) {
+      return Optional.of("mirror");
+    }
+    String source = annotations.getOrDefault("kubernetes.io/config.source", "api");
+    if (!source.equals("api")) {
+      return Optional.of("static");
+    }
+    Integer priority = pod.getSpec() == null ? null : pod.getSpec().getPriority();
+    return priority != null && priority >= SYSTEM_CRITICAL
+        ? Optional.of("critical")
+        : Optional.empty();
+  }
+
+  private static Optional<Owner> owner(ObjectMeta meta) {
+    return meta.getOwnerReferences().stream()
+        .filter(o -> Boolean.TRUE.equals(o.getController()))
+        .findFirst()
+        .map(FailedPods::owner);
+  }
+
+  private static Owner owner(OwnerReference reference) {
+    String version = reference.getApiVersion();
+    int slash = version.indexOf('/');
+    return new Owner(
+        slash < 0 ? "" : version.substring(0, slash),
+        reference.getKind(),
+        reference.getName(),
+        reference.getUid());
+  }
+
+  private static int replacements(ObjectMeta meta) {
+    String text = annotations(meta).getOrDefault(Names.REPLACEMENTS, "");
+    boolean number = text.length() <= 4 && text.chars().allMatch(c -> c >= '0' && c <= '9');
+    return text.isEmpty() || !number ? 0 : Math.min(Integer.parseInt(text), MAX_REPLACEMENTS);
+  }
+
+  private static Instant time(@Nullable String text) {
+    return text == null ? Instant.EPOCH : Instant.parse(text);
+  }
+
+  private static String cause(PodStatus status) {
+    String message = status.getMessage() == null ? "" : status.getMessage();
+    return message.length() <= MAX_CAUSE ? message : message.substring(0, MAX_CAUSE) + "…";
+  }
+
+  private static Map<String, String> labels(ObjectMeta meta) {
+    return meta.getLabels() == null ? Map.of() : meta.getLabels();
+  }
+
+  static Map<String, String> annotations(ObjectMeta meta) {
+    return meta.getAnnotations() == null ? Map.of() : meta.getAnnotations();
+  }
+}

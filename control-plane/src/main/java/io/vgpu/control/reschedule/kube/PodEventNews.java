@@ -1,0 +1,124 @@
+package io.vgpu.control.reschedule.kube;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vgpu.control.reschedule.FailedPod;
+import io.vgpu.control.reschedule.FailedPod.Owner;
+import io.vgpu.control.reschedule.RescheduleNews;
+import io.vgpu.kube.KubeEvents;
+import io.vgpu.kube.KubeEvents.Type;
+import io.vgpu.model.PodRef;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells of rescheduling in events on the pods, in the log and in a counter. */
+public final class PodEventNews implements RescheduleNews {
+  private static final Logger log = LoggerFactory.getLogger(PodEventNews.class);
+  private final KubeEvents events;
+  private final MeterRegistry meters;
+
+  public PodEventNews(KubeEvents events, MeterRegistry meters) {
+    this.events = events;
+    this.meters = meters;
+  }
+
+  private void count(String outcome) {
+    Counter.builder("vgpu.reschedule.pods")
+        .description("pods whose allocation failed, by what became of them")
+        .tag("outcome", outcome)
+        .register(meters)
+        .increment();
+  }
+
+  @Override
+  public void replaced(PodRef original, PodRef replacement, String cause) {
+    count("replaced");
+    log.info("replaced [pod: {}, by: {}, cause: {}]", original, replacement.uid(), cause);
+    events.pod(
+        replacement,
+        Type.NORMAL,
+        "Rescheduled",
+        "takes the place of pod "
+            + original.uid()
+            + ", whose vGPU allocation failed"
+            + because(cause));
+  }
+
+  @Override
+  public void evicted(PodRef pod, Owner owner, String cause) {
+    count("evicted");
+    log.info("evicted [pod: {}, owner: {} {}, cause: {}]", pod, owner.kind(), owner.name(), cause);
+    events.pod(
+        pod,
+        Type.NORMAL,
+        "Evicted",
+        "the vGPU allocation failed: "
+            + owner.kind()
+            + " "
+            + owner.name()
+            + " makes another one"
+            + because(cause));
+  }
+
+  @Override
+  public void skipped(FailedPod pod, String why) {
+    count("skipped");
+    log.warn("not rescheduled [pod: {}, why: {}]", pod.ref(), why);
+    events.pod(pod.ref(), Type.WARNING, "NotRescheduled", "the vGPU allocation failed, but " + why);
+  }
+
+  @Override
+  public void backingOff(FailedPod pod, Duration pause) {
+    log.info("failed again, waiting [pod: {}, pause: {} s]", pod.ref(), pause.toSeconds());
+    events.pod(
+        pod.ref(),
+        Type.WARNING,
+        "RescheduleBackOff",
+        "the vGPU allocation failed again; next try in " + pause.toSeconds() + " s");
+  }
+
+  @Override
+  public void evictionRefused(PodRef pod) {
+    log.info("a disruption budget forbids the eviction now, tried again [pod: {}]", pod);
+    events.pod(
+        pod,
+        Type.WARNING,
+        "EvictionRefused",
+        "runs without its vGPUs; a disruption budget forbids its eviction now, tried again");
+  }
+
+  @Override
+  public void nameTaken(PodRef original, PodRef namesake) {
+    count("name-taken");
+    log.warn("not replaced: another pod has the name [pod: {}, by: {}]", original, namesake.uid());
+    events.pod(
+        namesake,
+        Type.WARNING,
+        "NotRescheduled",
+        "pod "
+            + original.uid()
+            + " of the same name is not made again: its name was taken while it was replaced");
+  }
+
+  @Override
+  public void notMadeYet(PodRef original, String why) {
+    log.warn("replacement refused, tried again [pod: {}, why: {}]", original, why);
+    events.pod(
+        original,
+        Type.WARNING,
+        "RescheduleRefused",
+        "the pod was removed and is kept; making it again is refused, tried again: " + why);
+  }
+
+  @Override
+  public void givenUp(PodRef original, String why) {
+    count("given-up");
+    log.error("replacement given up after a day [pod: {}, why: {}]", original, why);
+    events.pod(original, Type.WARNING, "RescheduleGivenUp", "not made again within a day: " + why);
+  }
+
+  private static String because(String cause) {
+    return cause.isEmpty() ? "" : ": " + cause;
+  }
+}
