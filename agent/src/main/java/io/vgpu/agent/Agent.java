@@ -184,7 +184,10 @@ public final class Agent {
       throws IOException {
     ShimFolders.Installed installed =
         ShimFolders.prepare(
-            config.shim().paths(), config.shim().library(), Version.current(), new Mounts());
+            config.shim().paths(),
+            config.shim().library(),
+            Version.current(),
+            new Mounts()::ensureTmpfs);
     ShimVerticle shim =
         new ShimVerticle(
             config.shim().paths(),

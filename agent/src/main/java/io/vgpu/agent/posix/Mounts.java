@@ -31,7 +31,11 @@ public final class Mounts {
   private final LibC libc;
 
   public Mounts() {
-    this(Native.load("c", LibC.class));
+    this(libc());
+  }
+
+  static LibC libc() {
+    return Native.load("c", LibC.class);
   }
 
   Mounts(LibC libc) {

@@ -1,6 +1,5 @@
 package io.vgpu.agent.shim;
 
-import io.vgpu.agent.posix.Mounts;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -31,15 +30,26 @@ public final class ShimFolders {
    * @param hostLibrary path of the library as the runtime sees it, to be mounted
    * @param hostPreload path of {@code ld.so.preload} as the runtime sees it
    */
-  public record Installed(Path hostLibrary, Path hostPreload, long bootIdHash) {}
+  public record Installed(Path hostLibrary, Path hostPreload, long bootIdHash) {
+    /** What follows {@code libvgpu-control.so.} in the library's name. */
+    public String version() {
+      return String.valueOf(hostLibrary.getFileName()).substring(Abi.LIBRARY_FILE.length() + 1);
+    }
+  }
+
+  /** Sees to it that a tmpfs of a bounded size is mounted at a folder. */
+  @FunctionalInterface
+  public interface TmpfsMount {
+    void ensure(Path folder, long bytes) throws IOException;
+  }
 
   /** Makes and checks everything; a failure names the path and what is wrong. */
-  public static Installed prepare(ShimPaths paths, Path library, String version, Mounts mounts)
+  public static Installed prepare(ShimPaths paths, Path library, String version, TmpfsMount mount)
       throws IOException {
     Files.createDirectories(paths.managerDir());
     Disk.directory(paths.managerDir(), "rwxr-xr-x");
     Files.createDirectories(paths.usageDir());
-    mounts.ensureTmpfs(paths.usageDir(), USAGE_TMPFS_BYTES);
+    mount.ensure(paths.usageDir(), USAGE_TMPFS_BYTES);
     Disk.directory(paths.usageDir(), "rwx--x--x");
 
     String name = installLibrary(paths.managerDir(), library, version);

@@ -1,0 +1,146 @@
+package io.vgpu.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.vgpu.agent.config.AgentConfig;
+import io.vgpu.agent.config.AgentConfig.DeviceListStrategy;
+import io.vgpu.agent.config.AgentGate;
+import io.vgpu.agent.deviceplugin.ResponseFilter;
+import io.vgpu.model.NodeConfig;
+import io.vgpu.runtime.UsageException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AgentMainTest {
+  private record Ended(int status, String errors) {}
+
+  private static Ended run(String... args) {
+    PrintStream before = System.err;
+    ByteArrayOutputStream errors = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(errors, true, StandardCharsets.UTF_8));
+    try {
+      return new Ended(
+          AgentMain.run(ResponseFilter.IDENTITY, args), errors.toString(StandardCharsets.UTF_8));
+    } finally {
+      System.setErr(before);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"device-plugin", "device-monitor", "node"})
+  void anUnknownGateEndsTheProcessAndIsNamed(String command) {
+    Ended ended = run(command, "--feature-gates=Nope=true");
+    assertThat(ended.status()).isEqualTo(2);
+    assertThat(ended.errors()).contains("unrecognized feature gate: Nope");
+  }
+
+  @Test
+  void anUnknownFlagIsAnsweredWithTheNearestKnown() {
+    Ended ended = run("device-plugin", "--device-split-cont=3");
+    assertThat(ended.status()).isEqualTo(2);
+    assertThat(ended.errors())
+        .contains("unknown flag: --device-split-cont (nearest known: --device-split-count)");
+  }
+
+  @Test
+  void aSubCommandIsNeeded() {
+    assertThat(run().status()).isEqualTo(2);
+    assertThat(run("dra").errors()).contains("unknown argument: dra");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--gds-enabled|--gds-enabled: \"true\" is not supported in this release",
+        "--mofed-enabled=true|--mofed-enabled",
+        "--imex-required|--imex-required",
+        "--mig-strategy=single|--mig-strategy: \"single\" is not supported",
+        "--mig-strategy=sinlge|must be none, single or mixed",
+        "--device-list-strategy=envvar,cdi-cri|\"cdi-cri\" is not supported in this release",
+        "--device-list-strategy=env|must be envvar, volume-mounts",
+        "--pprof-bind-port=6060|--pprof-bind-port",
+        "--cgroup-driver=systemd|--cgroup-driver",
+        "--kube-api-qps=50|--kube-api-qps",
+        "--device-memory-factor=0|--device-memory-factor: \"0\" must be at least 1",
+        "--device-split-count=-1|deviceSplit -1",
+        "--device-split-count=x|--device-split-count",
+        "--device-memory-scaling=-1|memoryScaling",
+        "--exclude-devices=0-3|a range must read a..b",
+        "--card-sample-interval=1ms|--card-sample-interval",
+        "--card-sample-interval=200|--card-sample-interval",
+        "--ops-bind-port=70000|--ops-bind-port",
+        "--domain=_|domain \"_\"",
+        "--usage-dir=run|directory \"run\": must be absolute",
+        "--feature-gates=SharedSMUtilizationWatcher=true|SharedSMUtilizationWatcher=true is not supported",
+        "--node-config-path=/nowhere/f.json|/nowhere/f.json: cannot be read",
+        "--kube-timeout=-1|--kube-timeout",
+      })
+  void aSettingThatCannotBeHadIsRefusedByName(String flag, String message) {
+    Ended ended = run("node", "--node-name=n", flag);
+    assertThat(ended.errors()).contains(message);
+    assertThat(ended.status()).isEqualTo(2);
+  }
+
+  @Test
+  void aNodeNeedsItsName() {
+    assertThat(run("node", "--node-name= ").errors()).contains("--node-name (or NODE_NAME)");
+  }
+
+  @Test
+  void theNodeFileReplacesFlagsFieldByField(@TempDir Path dir) throws IOException {
+    CommonFlags common = new CommonFlags();
+    common.nodeName = "gpu-1";
+    common.nodeConfigPath =
+        Files.writeString(
+            dir.resolve("f.yaml"),
+            """
+            configs:
+            - {nodeName: gpu-1, deviceSplitCount: 4, deviceListStrategy: volume-mounts}
+            """);
+    PluginFlags plugin = new PluginFlags();
+    plugin.deviceSplitCount = 20;
+    plugin.deviceMemoryScaling = 2;
+
+    AgentConfig config = ConfigReader.read(common, plugin, new MonitorFlags());
+
+    assertThat(config.cards().division()).isEqualTo(new NodeConfig(4, 1, 1, 2));
+    assertThat(config.kubelet().strategies()).containsExactly(DeviceListStrategy.VOLUME_MOUNTS);
+    assertThat(config.gates().on(AgentGate.HONOR_PRE_ALLOCATED_DEVICE_IDS)).isTrue();
+    assertThat(config.gates().on(AgentGate.TOPOLOGY_AWARE_GPU_ALLOCATION)).isFalse();
+    assertThat(config.shim().paths().hostManagerDir()).isEqualTo(Path.of("/etc/vgpu-manager"));
+  }
+
+  @Test
+  void claimKeysFollowTheirFile(@TempDir Path dir) throws IOException {
+    Path file = Files.writeString(dir.resolve("keys"), "0123456789abcdef\n");
+    ClaimKeys keys = new ClaimKeys(file);
+    var first = keys.get();
+    assertThat(keys.get()).isSameAs(first);
+
+    Files.writeString(file, "short\n");
+    Files.setLastModifiedTime(file, FileTime.fromMillis(1000));
+    assertThat(keys.get()).isSameAs(first);
+
+    Files.writeString(file, "fedcba9876543210\n0123456789abcdef\n");
+    Files.setLastModifiedTime(file, FileTime.fromMillis(2000));
+    assertThat(keys.get()).isNotSameAs(first);
+  }
+
+  @Test
+  void aKeyFileThatCannotBeUsedIsNamed(@TempDir Path dir) {
+    assertThatThrownBy(() -> new ClaimKeys(dir.resolve("none")))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContaining("--claim-key-file");
+  }
+}
