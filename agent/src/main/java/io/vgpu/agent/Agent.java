@@ -108,6 +108,11 @@ public final class Agent {
     }
   }
 
+  /** Ends {@link #run} with this status. Any thread. */
+  public void end(int status) {
+    ended.complete(status);
+  }
+
   private void start(Vertx vertx) throws IOException {
     // first, so that probes are answered while a slow driver is asked
     deploy(

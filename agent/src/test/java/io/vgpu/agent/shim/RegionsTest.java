@@ -68,11 +68,12 @@ class RegionsTest {
                   load.update(0, new LoadRegion.DeviceLoad(i, i, i, i, i, i));
                 }
               });
-      int copies = 0;
-      while (copies < 20_000) {
+      int whole = 0;
+      for (int tries = 0; tries < 20_000; tries++) {
         Optional<LoadRegion.DeviceLoad> copy = load.read(0);
         if (copy.isPresent()) {
           LoadRegion.DeviceLoad d = copy.get();
+          whole++;
           assertThat(d)
               .isEqualTo(
                   new LoadRegion.DeviceLoad(
@@ -83,10 +84,10 @@ class RegionsTest {
                       d.othersActive(),
                       d.othersActive()));
         }
-        copies++;
       }
       end.set(true);
       writer.get();
+      assertThat(whole).isPositive();
     }
   }
 
