@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vgpu.model.PodRef;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -16,6 +17,7 @@ import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +30,7 @@ public final class KubeEvents implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(KubeEvents.class);
   private static final int MAX_MESSAGE = 1024; // the API server refuses longer notes
   private static final int MAX_IN_FLIGHT = 64;
+  private static final Duration LAST_WORDS = Duration.ofSeconds(2);
 
   private final KubernetesClient client;
   private final String component;
@@ -131,8 +134,19 @@ public final class KubeEvents implements AutoCloseable {
     return (pod.name().length() <= room ? pod.name() : pod.name().substring(0, room)) + suffix;
   }
 
+  /**
+   * Lets the writes under way end, within {@code LAST_WORDS}; call it before the client is closed.
+   */
   @Override
   public void close() {
-    threads.shutdownNow();
+    threads.shutdown();
+    try {
+      if (!threads.awaitTermination(LAST_WORDS.toMillis(), TimeUnit.MILLISECONDS)) {
+        threads.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      threads.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -67,7 +67,12 @@ public final class BindingPoster implements BindingApi {
     if (e.getStatus() != null && e.getStatus().getMessage() != null) {
       return e.getStatus().getMessage();
     }
-    return e.getMessage() == null ? e.toString() : e.getMessage();
+    // without an answer the cause says more than the client's own words
+    Throwable cause = e;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause.getMessage() == null ? cause.toString() : cause.getMessage();
   }
 
   /** The Binding of control-plane.md 2.4. */

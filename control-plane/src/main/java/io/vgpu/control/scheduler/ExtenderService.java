@@ -105,7 +105,7 @@ final class ExtenderService {
     Optional<Hold> hold = Optional.empty();
     PodRecord pod = args.pod();
     if (pod != null) {
-      pending.asked(pod.request());
+      pending.asked(pod.request(), FilterVerb.why(answer));
       tell(pod.request(), answer);
       hold = FilterVerb.holdOf(pod.request(), answer);
     }

@@ -122,6 +122,18 @@ final class FilterVerb {
     }
   }
 
+  /** What filter found, in words; prioritize may have more to say afterwards. */
+  static String why(Answer answer) {
+    if (!(answer instanceof Answer.Judged judged)) {
+      return "";
+    }
+    int fitting = judged.fitting().size();
+    int all = fitting + judged.refused().size();
+    return fitting == 1
+        ? "the only one of " + all + " nodes that fits"
+        : "one of " + fitting + " nodes that fit of " + all + ", kube-scheduler's own choice";
+  }
+
   /** With one fitting node kube-scheduler does not ask prioritize: hold here. */
   static Optional<Hold> holdOf(PodRequest pod, Answer answer) {
     if (answer instanceof Answer.Judged judged && judged.fitting().size() == 1) {

@@ -14,7 +14,7 @@ final class PendingPods {
   static final int MOST = 4096;
 
   /**
-   * @param ranking why prioritize preferred the nodes it did; empty when it was not asked
+   * @param ranking in words: how many nodes fitted, and how prioritize ranked them
    */
   record Pending(PodRequest request, String ranking) {}
 
@@ -27,8 +27,8 @@ final class PendingPods {
       };
 
   /** Filter was asked about the pod. */
-  synchronized void asked(PodRequest request) {
-    byUid.put(request.pod().uid(), new Pending(request, ""));
+  synchronized void asked(PodRequest request, String why) {
+    byUid.put(request.pod().uid(), new Pending(request, why));
   }
 
   /** Prioritize has ranked nodes for it. */

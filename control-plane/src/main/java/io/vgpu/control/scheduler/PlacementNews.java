@@ -88,8 +88,7 @@ final class PlacementNews {
   }
 
   private static String explanation(String node, List<String> why, String ranking) {
-    String nodeWhy =
-        ranking.isEmpty() ? "the only fitting node, or kube-scheduler's own choice" : ranking;
+    String nodeWhy = ranking.isEmpty() ? "asked for by bind alone" : ranking;
     String cards = why.isEmpty() ? "the cards of an earlier try whose outcome was unknown" : "";
     return "node " + node + ": " + nodeWhy + "; " + String.join("; ", why) + cards;
   }

@@ -47,7 +47,10 @@ final class PrioritizeVerb {
     candidates.keySet().forEach(name -> levels.put(name, 0));
     AllocationPolicy policy = Policies.of(pod.wishes().nodePolicy());
     if (!pod.demand().asksForVgpu() || !policy.ranksNodes()) {
-      return new Scores(levels, Optional.empty(), "no node policy: all nodes alike");
+      return new Scores(
+          levels,
+          Optional.empty(),
+          "no node policy: kube-scheduler's own choice of " + levels.size() + " nodes that fit");
     }
     long now = nanoTime.getAsLong();
     List<Ranking.Scored> scored = new ArrayList<>();
