@@ -220,6 +220,12 @@ public final class Agent {
     await(
         vertx.deployVerticle(
             publisher, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD)));
+    PluginWiring plugin =
+        new PluginWiring(
+            config, kube, inventory, shim, installed, lanes.files(), bus, filter, meters, clock);
+    readiness.ask(plugin::missing);
+    shutdown.add("device plugin", plugin::stop);
+    await(plugin.start());
   }
 
   private static boolean close(KubeClient kube) {

@@ -79,7 +79,8 @@ public final class KubeEvents implements AutoCloseable {
         () -> {
           try {
             write(pod, type, reason, message);
-          } catch (KubernetesClientException e) {
+          } catch (KubernetesClientException | IllegalStateException e) {
+            // illegal state: the client was closed meanwhile
             log.warn(
                 "event not written [pod: {}, reason: {}, cause: {}]", pod, reason, e.getMessage());
           } finally {

@@ -2,6 +2,7 @@ package io.vgpu.agent.deviceplugin;
 
 import io.vgpu.agent.gpu.GpuInventory;
 import io.vgpu.agent.gpu.PhysicalGpu;
+import io.vgpu.agent.shim.ShimPaths;
 import io.vgpu.agent.shim.ShimWriter.ShimFiles;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.ContainerRef;
@@ -31,12 +32,11 @@ final class AllocateResponses {
   /**
    * Host side of the answer.
    *
-   * @param hostManagerDir the manager directory as the host sees it
-   * @param libraryVersion N of {@code libvgpu-control.so.N}
+   * @param library the injected library as the host sees it
+   * @param preload the file that becomes {@code /etc/ld.so.preload}, as the host sees it
    * @param hostDriverRoot root of the driver's device nodes on the host
    */
-  record Host(
-      Path hostManagerDir, String libraryVersion, Path hostDriverRoot, Set<Strategy> strategies) {
+  record Host(Path library, Path preload, Path hostDriverRoot, Set<Strategy> strategies) {
     Host {
       strategies = Set.copyOf(strategies);
     }
@@ -46,9 +46,6 @@ final class AllocateResponses {
   private static final String DEVICES_FOLDER = "/var/run/nvidia-container-devices";
   private static final List<String> COMMON_NODES =
       List.of("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset");
-
-  /** Names that are taken inside the container's manager directory. */
-  private static final Set<String> TAKEN = Set.of("driver", "registry");
 
   private final Host host;
   private final GpuInventory inventory;
@@ -116,16 +113,13 @@ final class AllocateResponses {
   }
 
   private void mounts(ContainerAllocateResponse.Builder answer, String container, ShimFiles files) {
-    String library = "libvgpu-control.so";
-    Path own = IN_CONTAINER.resolve(TAKEN.contains(container) ? container + "_" : container);
+    Path own = IN_CONTAINER.resolve(ShimPaths.directoryInContainer(container));
     answer.addMounts(
         mount(
-            IN_CONTAINER.resolve("driver").resolve(library).toString(),
-            host.hostManagerDir().resolve(library + "." + host.libraryVersion()).toString(),
+            IN_CONTAINER.resolve("driver").resolve("libvgpu-control.so").toString(),
+            host.library().toString(),
             true));
-    answer.addMounts(
-        mount(
-            "/etc/ld.so.preload", host.hostManagerDir().resolve("ld.so.preload").toString(), true));
+    answer.addMounts(mount("/etc/ld.so.preload", host.preload().toString(), true));
     answer.addMounts(mount(own.toString(), files.directory().toString(), true));
     answer.addMounts(mount(own.resolve("usage").toString(), files.usage().toString(), false));
     answer.addMounts(

@@ -3,15 +3,20 @@ package io.vgpu.agent.deviceplugin;
 import io.vgpu.agent.deviceplugin.ClaimResolver.Allocation;
 import io.vgpu.agent.gpu.GpuInventory;
 import io.vgpu.agent.shim.DeviceLimits;
+import io.vgpu.agent.shim.LimitsRule;
 import io.vgpu.agent.shim.ShimWriter;
 import io.vgpu.agent.shim.ShimWriter.ShimFiles;
 import io.vgpu.model.ComputePolicy;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.ContainerRef;
+import io.vgpu.model.GpuDevice;
+import io.vgpu.model.GpuUuid;
 import io.vgpu.model.Reason;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** A container's region files as its claim wants them, through the one {@link ShimWriter}. */
 final class ContainerFiles {
@@ -76,8 +81,15 @@ final class ContainerFiles {
     };
   }
 
+  /** Empty when a claimed card is not one of the node's. */
   private Optional<List<DeviceLimits>> limits(PodEntry entry, ContainerClaim claim) {
-    return ClaimLimits.of(claim, inventory, ComputePolicy.of(entry.policy(), nodePolicy.get()));
+    Set<GpuUuid> known =
+        inventory.published().devices().stream().map(GpuDevice::uuid).collect(Collectors.toSet());
+    if (!claim.uuids().stream().allMatch(u -> known.contains(u) && inventory.card(u).isPresent())) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        LimitsRule.of(claim, inventory, ComputePolicy.of(entry.policy(), nodePolicy.get())));
   }
 
   private static <T> Outcome<T> unknown(ContainerClaim claim) {

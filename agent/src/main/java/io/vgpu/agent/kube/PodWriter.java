@@ -2,13 +2,13 @@ package io.vgpu.agent.kube;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.vgpu.kube.MergePatch;
 import io.vgpu.kube.PatchRetry;
 import io.vgpu.model.PodRef;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -72,12 +72,11 @@ public final class PodWriter implements AutoCloseable {
     while (!closed) {
       try {
         retry.run(
-            () ->
-                client
-                    .pods()
-                    .inNamespace(pod.namespace())
-                    .withName(pod.name())
-                    .patch(PatchContext.of(PatchType.JSON_MERGE), body));
+            () -> {
+              MergePatch.send(
+                  client, "/api/v1/namespaces/" + pod.namespace() + "/pods/" + pod.name(), body);
+              return true;
+            });
         return;
       } catch (KubernetesClientException e) {
         boolean another = e.getCode() == 409 && String.valueOf(e.getMessage()).contains("UID");
@@ -111,7 +110,7 @@ public final class PodWriter implements AutoCloseable {
   private static void put(ObjectNode meta, String field, Map<String, @Nullable String> values) {
     if (!values.isEmpty()) {
       ObjectNode object = meta.putObject(field);
-      values.forEach(object::put);
+      new TreeMap<>(values).forEach(object::put);
     }
   }
 

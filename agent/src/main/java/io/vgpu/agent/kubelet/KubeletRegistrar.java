@@ -37,11 +37,11 @@ public final class KubeletRegistrar {
   private final KubeletSocket socket;
   private final Path kubeletSocket;
   private final String resource;
+  private final OpenStreams streams;
   private final LongSupplier nanoTime;
   private final Semaphore news = new Semaphore(0);
 
   // guarded by this
-  private int streams;
   private @Nullable SocketFile registeredAt;
   private long registeredNanos;
 
@@ -58,12 +58,15 @@ public final class KubeletRegistrar {
       KubeletSocket socket,
       Path kubeletSocket,
       String resource,
+      OpenStreams streams,
       LongSupplier nanoTime) {
     this.transport = transport;
     this.socket = socket;
     this.kubeletSocket = kubeletSocket;
     this.resource = resource;
+    this.streams = streams;
     this.nanoTime = nanoTime;
+    streams.whenNoneLeft(this::unwatched);
   }
 
   /** Starts; the socket is bound and registered from now on. Once. */
@@ -87,25 +90,12 @@ public final class KubeletRegistrar {
     }
   }
 
-  /** A ListAndWatch stream began. */
-  public synchronized void streamOpened() {
-    streams++;
-  }
-
-  /** A ListAndWatch stream ended, for whatever cause: register again at once. */
-  public void streamEnded() {
+  /** The last stream ended: register again at once. */
+  private void unwatched() {
     synchronized (this) {
-      streams--;
-      if (streams == 0) {
-        registeredAt = null;
-      }
+      registeredAt = null;
     }
     news.release();
-  }
-
-  /** Whether the kubelet knows us and watches our devices. */
-  public synchronized boolean isWatched() {
-    return streams > 0;
   }
 
   private void run() {
@@ -149,7 +139,7 @@ public final class KubeletRegistrar {
   }
 
   private synchronized boolean wanted(SocketFile kubelet) {
-    if (streams > 0) {
+    if (streams.any()) {
       return false;
     }
     boolean unwatched =

@@ -1,0 +1,176 @@
+package io.vgpu.agent;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.Future;
+import io.vgpu.agent.config.AgentConfig;
+import io.vgpu.agent.config.AgentGate;
+import io.vgpu.agent.deviceplugin.DevicePlugin;
+import io.vgpu.agent.deviceplugin.DevicePluginConfig;
+import io.vgpu.agent.deviceplugin.ResponseFilter;
+import io.vgpu.agent.gpu.GpuInventory;
+import io.vgpu.agent.kube.KubeletPods;
+import io.vgpu.agent.kube.KubeletPodsClient;
+import io.vgpu.agent.kube.NodeSelf;
+import io.vgpu.agent.kube.PodWriter;
+import io.vgpu.agent.kube.WatchedNodePods;
+import io.vgpu.agent.shim.ShimFolders;
+import io.vgpu.agent.shim.ShimWriter;
+import io.vgpu.event.wire.EventBusPort;
+import io.vgpu.kube.KubeClient;
+import io.vgpu.kube.KubeEvents;
+import io.vgpu.kube.TokenBucket;
+import io.vgpu.runtime.Lane;
+import io.vgpu.runtime.UsageException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The device plugin and those it works with, wired: a part of {@link Agent} that is long enough.
+ */
+final class PluginWiring {
+  private static final Logger log = LoggerFactory.getLogger(PluginWiring.class);
+  private static final Duration KUBELET_TIMEOUT = Duration.ofSeconds(2);
+  private static final int EVENTS_PER_SECOND = 10;
+  private static final int EVENTS_BURST = 100;
+
+  private final WatchedNodePods nodePods;
+  private final KubeletPods kubeletPods;
+  private final PodWriter writer;
+  private final KubeEvents events;
+  private final DevicePlugin plugin;
+
+  /** Builds; nothing runs before {@link #start}. */
+  PluginWiring(
+      AgentConfig config,
+      KubeClient kube,
+      GpuInventory inventory,
+      ShimWriter shim,
+      ShimFolders.Installed installed,
+      Lane files,
+      EventBusPort bus,
+      ResponseFilter filter,
+      MeterRegistry meters,
+      Clock clock) {
+    ClaimKeys keys =
+        new ClaimKeys(
+            config
+                .shim()
+                .claimKeyFile()
+                .orElseThrow(
+                    () ->
+                        new UsageException(
+                            "--claim-key-file: must name the file with the keys that seal claims")));
+    Optional<NodeSelf> self = self(kube, config);
+    nodePods = new WatchedNodePods(kube.get(), config.nodeName(), config.names(), System::nanoTime);
+    kubeletPods = kubeletPods(kube, config, self);
+    writer = new PodWriter(kube.get(), pod -> nodePods.live(pod.uid()).isPresent());
+    events =
+        new KubeEvents(
+            kube.get(),
+            "vgpu-agent",
+            new TokenBucket(EVENTS_PER_SECOND, EVENTS_BURST, System::nanoTime),
+            clock,
+            meters);
+    String policy = self.map(NodeSelf::computePolicy).orElse("");
+    plugin =
+        new DevicePlugin(
+            pluginConfig(config, installed),
+            new DevicePlugin.Collaborators(
+                config.names(),
+                inventory,
+                shim,
+                keys,
+                () -> policy,
+                nodePods,
+                kubeletPods,
+                writer,
+                events,
+                bus,
+                filter,
+                files,
+                meters,
+                clock,
+                System::nanoTime));
+  }
+
+  private static Optional<NodeSelf> self(KubeClient kube, AgentConfig config) {
+    try {
+      return NodeSelf.read(kube.get(), config.nodeName(), config.names());
+    } catch (KubernetesClientException e) {
+      // pods that run must not wait for the API server: the kubelet's port is then not known
+      log.warn("own node not read [node: {}, cause: {}]", config.nodeName(), e.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  private static KubeletPods kubeletPods(
+      KubeClient kube, AgentConfig config, Optional<NodeSelf> self) {
+    Optional<String> endpoint =
+        config
+            .kubelet()
+            .endpoint()
+            .or(() -> self.filter(s -> !s.address().isEmpty()).map(s -> s.urlHost() + ":10250"));
+    if (endpoint.isEmpty()) {
+      log.warn("the kubelet's port is not known: pods are told apart by the API's view");
+      return KubeletPods.none();
+    }
+    return new KubeletPodsClient(
+        kube.towards(
+            "https://" + endpoint.get(), config.kubelet().caFile().orElse(null), KUBELET_TIMEOUT),
+        config.names());
+  }
+
+  private static DevicePluginConfig pluginConfig(
+      AgentConfig config, ShimFolders.Installed installed) {
+    return new DevicePluginConfig(
+        config.nodeName(),
+        config.kubelet().devicePluginDir(),
+        DevicePluginConfig.ENDPOINT,
+        config.kubelet().podResourcesSocket(),
+        config.shim().paths().managerDir(),
+        installed.hostLibrary(),
+        installed.hostPreload(),
+        config.cards().hostDriverRoot(),
+        config.kubelet().strategies().stream()
+            .map(s -> s.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+            .collect(Collectors.toSet()),
+        config.kubelet().numaHints(),
+        config.gates().on(AgentGate.HONOR_PRE_ALLOCATED_DEVICE_IDS),
+        config.gates().on(AgentGate.ALLOCATION_FAILURE_RESCHEDULE),
+        DevicePluginConfig.CALL_LIMIT,
+        DevicePluginConfig.START_LIMIT);
+  }
+
+  /** Notes and files in order first, then registration. */
+  Future<?> start() {
+    nodePods.start(pod -> plugin.podGone());
+    return plugin.start();
+  }
+
+  /** Ends serving, then what served it. */
+  Future<?> stop() {
+    return plugin
+        .stop()
+        .andThen(
+            done -> {
+              nodePods.close();
+              writer.close();
+              events.close();
+              if (kubeletPods instanceof KubeletPodsClient client) {
+                client.close();
+              }
+            });
+  }
+
+  /** What is still waited for. */
+  List<String> missing() {
+    return plugin.missing();
+  }
+}

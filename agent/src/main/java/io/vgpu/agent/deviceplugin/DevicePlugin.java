@@ -1,0 +1,254 @@
+package io.vgpu.agent.deviceplugin;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vgpu.agent.gpu.GpuInventory;
+import io.vgpu.agent.kube.KubeletPods;
+import io.vgpu.agent.kube.NodePods;
+import io.vgpu.agent.kube.PodWriter;
+import io.vgpu.agent.kubelet.KubeletRegistrar;
+import io.vgpu.agent.kubelet.KubeletSocket;
+import io.vgpu.agent.kubelet.KubeletTransport;
+import io.vgpu.agent.kubelet.OpenStreams;
+import io.vgpu.agent.kubelet.PodResources;
+import io.vgpu.agent.shim.ShimWriter;
+import io.vgpu.claim.ClaimSeal;
+import io.vgpu.claim.Names;
+import io.vgpu.event.EventTypes;
+import io.vgpu.event.wire.EventBusPort;
+import io.vgpu.kube.KubeEvents;
+import io.vgpu.runtime.Lane;
+import java.nio.file.Files;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The device plugin for {@code vgpu-number}, put together: from the kubelet's socket to the claim's
+ * files (architecture.md 7, rows 5 to 8). It serves only after notes and region files are in order
+ * (D21).
+ */
+public final class DevicePlugin {
+  private static final Logger log = LoggerFactory.getLogger(DevicePlugin.class);
+
+  /**
+   * Who it works with.
+   *
+   * @param seal the present claim keys; asked each time, because keys rotate
+   * @param nodePolicy the node's own compute policy text, may be empty
+   * @param filter a fault to answer with on purpose; {@link ResponseFilter#IDENTITY} in production
+   * @param files lane {@code files}
+   * @param nanoTime monotonic clock
+   */
+  public record Collaborators(
+      Names names,
+      GpuInventory inventory,
+      ShimWriter shim,
+      Supplier<ClaimSeal> seal,
+      Supplier<String> nodePolicy,
+      NodePods nodePods,
+      KubeletPods kubeletPods,
+      PodWriter writer,
+      KubeEvents events,
+      EventBusPort bus,
+      ResponseFilter filter,
+      Lane files,
+      MeterRegistry meters,
+      Clock clock,
+      LongSupplier nanoTime) {}
+
+  private final DevicePluginConfig config;
+  private final Collaborators with;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final KubeletTransport transport = new KubeletTransport();
+  private final PodResources podResources;
+  private final Checkpoint checkpoint;
+  private final Books books;
+  private final StartUp startUp;
+  private final Reconciler reconciler;
+  private final DeviceList devices;
+  private final OpenStreams streams;
+  private final KubeletSocket socket;
+  private final KubeletRegistrar registrar;
+  private final List<EventBusPort.Subscription> subscriptions = new ArrayList<>();
+  private volatile boolean inOrder;
+
+  /** Wires; nothing runs before {@link #start}. */
+  public DevicePlugin(DevicePluginConfig config, Collaborators with) {
+    this.config = config;
+    this.with = with;
+    Names names = with.names();
+    LongSupplier nanoTime = with.nanoTime();
+    this.podResources =
+        new PodResources(transport, config.podResourcesSocket(), names.vgpuNumber(), nanoTime);
+    this.checkpoint =
+        new Checkpoint(
+            config.managerDir().resolve("checkpoints").resolve("allocations.json"),
+            with.files(),
+            with.clock());
+    this.books = new Books(checkpoint);
+    PodViews views = new PodViews(podResources, with.kubeletPods(), with.nodePods());
+    ClaimResolver resolver =
+        new ClaimResolver(config.node(), names, with.seal(), config.honorPreAllocated());
+    ContainerFiles containerFiles =
+        new ContainerFiles(with.shim(), with.inventory(), with.nodePolicy());
+    FailureMarker failure =
+        new FailureMarker(
+            config.node(),
+            names,
+            config.markRefused(),
+            with.bus(),
+            with.events(),
+            with.writer(),
+            with.clock());
+    SuccessMarker success = new SuccessMarker(config.node(), names, with.writer());
+    this.startUp = new StartUp(books, views, resolver, containerFiles, failure);
+    this.reconciler =
+        new Reconciler(
+            config.node(),
+            names,
+            books,
+            views,
+            with.nodePods(),
+            with.shim(),
+            success,
+            startUp,
+            with.bus(),
+            with.clock(),
+            nanoTime);
+    this.devices = new DeviceList(with.inventory(), config.numaHints());
+    Admission admission =
+        new Admission(
+            config.node(),
+            config.callLimit(),
+            books,
+            views,
+            resolver,
+            containerFiles,
+            new AllocateResponses(host(config), with.inventory(), Files::exists),
+            with.filter(),
+            success,
+            failure,
+            startUp,
+            with.bus(),
+            with.clock(),
+            nanoTime);
+    this.streams = new OpenStreams();
+    this.socket =
+        new KubeletSocket(
+            transport,
+            config.pluginDir().resolve(config.endpoint()),
+            List.of(new DevicePluginService(admission, devices, streams, with.meters(), nanoTime)),
+            threads);
+    this.registrar =
+        new KubeletRegistrar(
+            transport,
+            socket,
+            config.pluginDir().resolve("kubelet.sock"),
+            names.vgpuNumber(),
+            streams,
+            nanoTime);
+    Gauge.builder("vgpu.allocations", books, b -> b.ledger().standing().size())
+        .description("pods that hold devices by the agent's own notes")
+        .register(with.meters());
+  }
+
+  private static AllocateResponses.Host host(DevicePluginConfig config) {
+    return new AllocateResponses.Host(
+        config.hostLibrary(),
+        config.hostPreload(),
+        config.hostDriverRoot(),
+        config.parsedStrategies());
+  }
+
+  /** Succeeds when notes and files are in order and registration is under way. */
+  public Future<?> start() {
+    return checkpoint
+        .load()
+        .compose(
+            ledger -> {
+              books.open(ledger);
+              log.info("notes read [pods: {}]", ledger.pods().size());
+              return onThread(this::begin);
+            });
+  }
+
+  private void begin() {
+    Deadline deadline = Deadline.in(config.startLimit(), with.nanoTime());
+    Outcome<Boolean> done =
+        books.alone(
+            deadline,
+            d -> {
+              startUp.lookAround(d);
+              startUp.restoreFiles(d);
+              return Outcome.given(true);
+            });
+    if (done instanceof Outcome.Refused<Boolean> r) {
+      log.warn("the node was not looked at before the start [cause: {}]", r.text());
+    }
+    inOrder = true;
+    subscriptions.add(with.bus().on(EventTypes.GPU_HEALTH_CHANGED, e -> devices.changed()));
+    subscriptions.add(with.bus().on(EventTypes.GPU_INVENTORY_CHANGED, e -> devices.changed()));
+    reconciler.start();
+    registrar.start();
+  }
+
+  /** Ends serving; notes, files and node metadata stay as they are. */
+  public Future<?> stop() {
+    return onThread(
+        () -> {
+          registrar.stop();
+          reconciler.stop();
+          socket.close();
+          podResources.close();
+          transport.close();
+          subscriptions.forEach(
+              s ->
+                  s.end()
+                      .onFailure(t -> log.debug("subscription stays [cause: {}]", t.toString())));
+          threads.shutdown();
+        });
+  }
+
+  private Future<Void> onThread(Runnable work) {
+    Promise<Void> done = Promise.promise();
+    threads.execute(
+        () -> {
+          try {
+            work.run();
+            done.complete();
+          } catch (RuntimeException e) {
+            done.fail(e);
+          }
+        });
+    return done.future();
+  }
+
+  /** A pod ceased to exist: what it held is given up soon. Any thread. */
+  public void podGone() {
+    reconciler.look();
+  }
+
+  /** What is still waited for before pods can be served; empty when ready. */
+  public List<String> missing() {
+    List<String> missing = new ArrayList<>();
+    if (!inOrder) {
+      missing.add("allocations restored");
+    }
+    if (!with.nodePods().synced()) {
+      missing.add("pods of the node listed");
+    }
+    if (!streams.any()) {
+      missing.add("registered with the kubelet");
+    }
+    return missing;
+  }
+}

@@ -1,0 +1,75 @@
+package io.vgpu.agent.deviceplugin;
+
+import static io.vgpu.model.Checks.check;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * What the device plugin must be told (node-agent.md 3.2, D21).
+ *
+ * @param node this node's name
+ * @param pluginDir the kubelet's device-plugins folder, where {@code kubelet.sock} is
+ * @param endpoint base name of our socket in it
+ * @param podResourcesSocket the kubelet's pod-resources socket
+ * @param managerDir the manager directory as this process sees it; the checkpoint is below it
+ * @param hostLibrary the injected library as the host sees it
+ * @param hostPreload what becomes a container's {@code /etc/ld.so.preload}, as the host sees it
+ * @param hostDriverRoot root of the driver on the host
+ * @param strategies how cards reach the container's runtime: {@code envvar}, {@code volume-mounts}
+ * @param numaHints tell each device's NUMA node; aligned ids are then taken without asking us
+ * @param honorPreAllocated gate HonorPreAllocatedDeviceIDs
+ * @param markRefused gate AllocationFailureReschedule
+ * @param callLimit own deadline of each of the kubelet's calls
+ * @param startLimit how long the first registration waits for a look at the node
+ */
+public record DevicePluginConfig(
+    String node,
+    Path pluginDir,
+    String endpoint,
+    Path podResourcesSocket,
+    Path managerDir,
+    Path hostLibrary,
+    Path hostPreload,
+    Path hostDriverRoot,
+    Set<String> strategies,
+    boolean numaHints,
+    boolean honorPreAllocated,
+    boolean markRefused,
+    Duration callLimit,
+    Duration startLimit) {
+  public static final String ENDPOINT = "nvidia-vgpu.sock";
+  public static final Duration CALL_LIMIT = Duration.ofSeconds(2);
+  public static final Duration START_LIMIT = Duration.ofSeconds(3);
+
+  public DevicePluginConfig {
+    check(!node.isEmpty(), "node name must not be empty");
+    check(
+        !endpoint.isEmpty() && endpoint.indexOf('/') < 0,
+        "endpoint \"%s\": must be a base name",
+        endpoint);
+    strategies = Set.copyOf(strategies);
+    check(!strategies.isEmpty(), "device list strategy: at least one is needed");
+    for (String s : strategies) {
+      check(
+          s.equals("envvar") || s.equals("volume-mounts"),
+          "device list strategy \"%s\": must be envvar or volume-mounts",
+          s);
+    }
+    check(
+        callLimit.compareTo(Duration.ofSeconds(2)) <= 0 && callLimit.isPositive(),
+        "call limit %s: must be positive and at most 2 s, nothing else is admitted meanwhile",
+        callLimit);
+  }
+
+  Set<AllocateResponses.Strategy> parsedStrategies() {
+    return strategies.stream()
+        .map(
+            s ->
+                s.equals("envvar")
+                    ? AllocateResponses.Strategy.ENVVAR
+                    : AllocateResponses.Strategy.VOLUME_MOUNTS)
+        .collect(java.util.stream.Collectors.toSet());
+  }
+}

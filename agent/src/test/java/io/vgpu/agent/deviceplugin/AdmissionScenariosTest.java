@@ -1,0 +1,492 @@
+package io.vgpu.agent.deviceplugin;
+
+import static io.vgpu.agent.deviceplugin.TestPod.app;
+import static io.vgpu.agent.deviceplugin.TestPod.init;
+import static io.vgpu.agent.deviceplugin.TestPod.sidecar;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vgpu.agent.kube.FakeApiServer.Write;
+import io.vgpu.agent.kubelet.FakeKubelet.Result;
+import io.vgpu.agent.kubelet.FakeKubelet.Result.Admitted;
+import io.vgpu.agent.kubelet.FakeKubelet.Result.Rejected;
+import io.vgpu.event.VgpuEvent.AllocationFailed;
+import io.vgpu.event.VgpuEvent.ClaimAttached;
+import io.vgpu.event.VgpuEvent.ClaimReleased;
+import io.vgpu.model.Reason;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who is admitted and what it gets: the cases of identity-facts.md 1 to 3 and node-agent.md 14. */
+class AdmissionScenariosTest {
+  @TempDir Path dir;
+  private Rig rig;
+
+  @BeforeEach
+  void begin() throws Exception {
+    rig = new Rig(dir);
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    rig.close();
+  }
+
+  private void gotItsClaim(TestPod pod, Result result) {
+    assertThat(result).as(pod.ref().toString()).isInstanceOf(Admitted.class);
+    Map<String, ?> answers = ((Admitted) result).answers();
+    pod.demand()
+        .vgpuContainers()
+        .forEach(
+            c -> {
+              assertThat(answers).containsKey(c.name());
+              assertThat(Rig.cards(rig.kubelet.held(pod.ref().uid(), c.name())))
+                  .isEqualTo(pod.claimed(c.name()));
+              assertThat(
+                      new TreeSet<>(
+                          rig.shim.of(pod.ref().uid(), c.name()).stream()
+                              .map(l -> l.uuid().value())
+                              .toList()))
+                  .isEqualTo(pod.claimed(c.name()));
+            });
+  }
+
+  private static void refused(Result result, Reason reason) {
+    assertThat(result).isInstanceOf(Rejected.class);
+    assertThat(((Rejected) result).message())
+        .startsWith("Allocate check failed: " + reason.phrase() + ": ");
+  }
+
+  @Test
+  void registersWithItsOptionsAndListsEverySlotOfEveryCard() throws Exception {
+    rig.startUnregistered();
+    var registration = rig.kubelet.nextRegistration();
+    assertThat(registration.getVersion()).isEqualTo("v1beta1");
+    assertThat(registration.getEndpoint()).isEqualTo("nvidia-vgpu.sock");
+    assertThat(registration.getResourceName()).isEqualTo("nvidia.com/vgpu-number");
+    assertThat(registration.getOptions().getPreStartRequired()).isTrue();
+    assertThat(registration.getOptions().getGetPreferredAllocationAvailable()).isTrue();
+    assertThat(rig.kubelet.nextList())
+        .hasSize(32)
+        .containsEntry(FixedInventory.uuid(0) + "::0", "Healthy")
+        .containsEntry(FixedInventory.uuid(7) + "::3", "Healthy");
+    assertThat(rig.plugin().missing()).isEmpty();
+  }
+
+  @Test
+  void twoPodsAdmittedInAnotherOrderThanTheyWereBoundGetEachItsOwnClaim() throws Exception {
+    rig.startAgent();
+    TestPod x = rig.bind(TestPod.of("x", app("main", 1)));
+    TestPod y = rig.bind(TestPod.of("y", app("main", 2)));
+    gotItsClaim(y, rig.kubelet.admit(y.ref(), y.demand()));
+    gotItsClaim(x, rig.kubelet.admit(x.ref(), x.demand()));
+  }
+
+  @Test
+  void theAnswerCarriesIdentityCardsAndMountsAndNoLimits() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", app("driver", 3, 1));
+    Admitted admitted = (Admitted) rig.run(pod);
+    var answer = admitted.answers().values().iterator().next();
+    assertThat(answer.getEnvsMap())
+        .isEqualTo(
+            Map.of(
+                "VGPU_POD_NAME", "p",
+                "VGPU_POD_NAMESPACE", "ns",
+                "VGPU_POD_UID", "uid-p",
+                "VGPU_CONTAINER_NAME", "driver",
+                "NVIDIA_VISIBLE_DEVICES", FixedInventory.uuid(1) + "," + FixedInventory.uuid(3)));
+    assertThat(answer.getMountsList())
+        .extracting(m -> m.getContainerPath() + " < " + m.getHostPath() + " " + m.getReadOnly())
+        .containsExactly(
+            "/etc/vgpu-manager/driver/libvgpu-control.so < /etc/vgpu-manager/libvgpu-control.so.1 true",
+            "/etc/ld.so.preload < /etc/vgpu-manager/ld.so.preload true",
+            "/etc/vgpu-manager/driver_ < /host/etc/uid-p_driver true",
+            "/etc/vgpu-manager/driver_/usage < /host/run/uid-p_driver/usage false",
+            "/etc/vgpu-manager/driver_/usage.lock < /host/run/uid-p_driver/usage.lock false");
+  }
+
+  @Test
+  void afterTheLastContainerOnePatchSaysWhatWasGiven() throws Exception {
+    rig.startAgent();
+    rig.api.failNext(3);
+    TestPod pod = TestPod.of("p", sidecar("side", 0), app("main", 1));
+    gotItsClaim(pod, rig.run(pod));
+    Write write = rig.api.next("/pods/p");
+    assertThat(write.method()).isEqualTo("PATCH");
+    assertThat(write.body())
+        .isEqualTo(
+            "{\"metadata\":{\"uid\":\"uid-p\",\"annotations\":{\"nvidia.com/real-allocated\":\""
+                + pod.annotations().get(TestPod.NAMES.preAllocated())
+                + "\"},\"labels\":{\"nvidia.com/assigned-phase\":\"succeed\","
+                + "\"nvidia.com/metrics-node\":\"gpu-1\"}}}")
+        .as("one patch, and no more");
+    assertThat(rig.fact(ClaimAttached.class))
+        .extracting(f -> f.container().container())
+        .isEqualTo("side");
+    assertThat(rig.fact(ClaimAttached.class))
+        .extracting(f -> f.container().container())
+        .isEqualTo("main");
+  }
+
+  @Test
+  void initContainersComeFirstAndTheirIdsServeLaterOnes() throws Exception {
+    rig.startAgent();
+    TestPod same = TestPod.of("same", init("i", 0, 1), app("main", 0, 1));
+    gotItsClaim(same, rig.run(same));
+    assertThat(rig.kubelet.asked).as("no question for the app").hasSize(1);
+    TestPod more = TestPod.of("more", init("i", 2), app("main", 2, 3));
+    gotItsClaim(more, rig.run(more));
+    assertThat(rig.kubelet.asked.getLast().getMustIncludeDeviceIDsList())
+        .containsExactlyElementsOf(rig.kubelet.held("uid-more", "i"));
+    TestPod chain =
+        TestPod.of(
+            "chain", init("a", 4), sidecar("s", 4), init("b", 5), app("main", 5), app("two", 6));
+    gotItsClaim(chain, rig.run(chain));
+    TestPod onlyInit = TestPod.of("only-init", init("a", 6), app("plain"));
+    gotItsClaim(onlyInit, rig.run(onlyInit));
+    TestPod next = TestPod.of("next", app("main", 7));
+    gotItsClaim(next, rig.run(next));
+  }
+
+  @Test
+  void anAppThatAsksForFewerThanItsInitIsRefused() throws Exception {
+    rig.startAgent();
+    refused(rig.run(TestPod.of("p", init("i", 0, 1), app("main", 0))), Reason.DEMAND_INVALID);
+  }
+
+  @Test
+  void whatIsNotTheSchedulersIsRefusedWithItsReasonAndMadeKnown() throws Exception {
+    rig.startAgent();
+    TestPod good = TestPod.of("good", app("main", 0));
+    String claim = TestPod.NAMES.preAllocated();
+    String other = TestPod.of("z", app("main", 5)).annotations().get(claim);
+    refused(
+        rig.run(TestPod.of("edited", app("main", 0)).annotated(claim, String.valueOf(other))),
+        Reason.CLAIM_FORGED);
+    refused(
+        rig.run(TestPod.of("unsealed", app("main", 0)).without(TestPod.NAMES.claimHmac())),
+        Reason.CLAIM_FORGED);
+    refused(
+        rig.run(
+            TestPod.of("copied", app("main", 0))
+                .annotated(
+                    TestPod.NAMES.claimHmac(),
+                    String.valueOf(good.annotations().get(TestPod.NAMES.claimHmac())))),
+        Reason.CLAIM_FORGED);
+    refused(rig.run(TestPod.of("none", app("main", 0)).without(claim)), Reason.CLAIM_MISSING);
+    refused(
+        rig.run(TestPod.of("bad", app("main", 0)).annotated(claim, "main[0_GPU")),
+        Reason.CLAIM_MALFORMED);
+    refused(
+        rig.run(
+            TestPod.of("elsewhere", app("main", 0)).annotated(TestPod.NAMES.predicateNode(), "n9")),
+        Reason.CLAIM_OTHER_NODE);
+    AllocationFailed fact = rig.fact(AllocationFailed.class);
+    assertThat(fact.pod().name()).isEqualTo("edited");
+    assertThat(fact.reason()).isEqualTo(Reason.CLAIM_FORGED);
+    Write write = rig.api.next("/pods/edited");
+    assertThat(write.body())
+        .isEqualTo(
+            "{\"metadata\":{\"uid\":\"uid-edited\",\"labels\":{\"nvidia.com/assigned-phase\":\"failed\","
+                + "\"nvidia.com/metrics-node\":null}}}");
+    assertThat(rig.shim.files).as("nothing was written").isEmpty();
+    gotItsClaim(good, rig.run(good));
+  }
+
+  @Test
+  void aCountThatDiffersFromTheClaimIsRefused() throws Exception {
+    rig.startAgent();
+    TestPod one = TestPod.of("p", app("main", 0));
+    TestPod two = TestPod.of("p", app("main", 0, 1));
+    TestPod lies =
+        new TestPod(
+            two.ref(), two.demand(), one.annotations(), Map.of(), "Pending", false, Set.of());
+    refused(rig.run(lies), Reason.DEVICE_COUNT_MISMATCH);
+  }
+
+  @Test
+  void idsThatWereNotProposedAreRefused() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", app("main", 0));
+    gotItsClaim(pod, rig.run(pod));
+    for (List<String> ids :
+        List.of(
+            List.of(FixedInventory.uuid(3) + "::1"),
+            List.of("nonsense"),
+            List.<String>of(),
+            List.copyOf(rig.kubelet.held("uid-p", "main")))) {
+      assertThat(rig.kubelet.allocateUnasked(ids))
+          .startsWith("Allocate check failed: " + Reason.DEVICES_NOT_PROPOSED.phrase());
+    }
+  }
+
+  @Test
+  void aRefusedPodThatIsListedAgainDoesNotHideTheNextOne() throws Exception {
+    rig.startAgent();
+    TestPod bad = TestPod.of("bad", app("main", 0)).without(TestPod.NAMES.claimHmac());
+    refused(rig.run(bad), Reason.CLAIM_FORGED);
+    rig.bind(bad.terminating());
+    TestPod good = TestPod.of("good", app("main", 0));
+    gotItsClaim(good, rig.run(good));
+  }
+
+  @Test
+  void podsThatRunWithoutDevicesAreFoundAtTheStartAndDoNotHideOthers() throws Exception {
+    TestPod unserved = rig.started(TestPod.of("unserved", app("main", 0)));
+    rig.kubelet.admitWithoutPlugin(unserved.ref(), unserved.demand());
+    rig.markRefused = false;
+    rig.startAgent();
+    AllocationFailed fact = rig.fact(AllocationFailed.class);
+    assertThat(fact.reason()).isEqualTo(Reason.RUNS_WITHOUT_DEVICES);
+    Write write = rig.api.next("/pods/unserved");
+    assertThat(write.body()).contains("\"nvidia.com/assigned-phase\":\"failed\"");
+    TestPod good = TestPod.of("good", app("main", 0));
+    gotItsClaim(good, rig.run(good));
+  }
+
+  @Test
+  void withTwoCandidatesLeftNobodyIsGuessed() throws Exception {
+    rig.startAgent();
+    TestPod a = rig.bind(TestPod.of("a", app("main", 0)));
+    rig.kubelet.admitWithoutPlugin(a.ref(), a.demand());
+    refused(rig.run(TestPod.of("b", app("main", 1))), Reason.POD_AMBIGUOUS);
+  }
+
+  @Test
+  void aNameThatIsUsedAgainIsAnsweredByTheKubeletsUid() throws Exception {
+    rig.startAgent();
+    TestPod old = TestPod.of("p", app("main", 0));
+    rig.pods.put(old.ref().uid(), old);
+    rig.watch.gone(old.node());
+    TestPod fresh = rig.bind(old.again("uid-2", app("main", 1)));
+    // the API has the new pod, the kubelet still admits the old one
+    gotItsClaim(old, rig.kubelet.admit(old.ref(), old.demand()));
+    rig.kubelet.remove(old.ref().uid());
+    gotItsClaim(fresh, rig.kubelet.admit(fresh.ref(), fresh.demand()));
+  }
+
+  @Test
+  void withoutTheKubeletsPortDeletedPodsAreRemembered() throws Exception {
+    rig.kubeletPortAnswers = false;
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", app("main", 2));
+    rig.watch.changed(pod.node());
+    rig.watch.gone(pod.node());
+    gotItsClaim(pod, rig.kubelet.admit(pod.ref(), pod.demand()));
+  }
+
+  @Test
+  void withoutTheKubeletsPortALateWatchIsHelpedByOneGet() throws Exception {
+    rig.kubeletPortAnswers = false;
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", app("main", 2));
+    rig.gettable.put("ns/p", pod);
+    gotItsClaim(pod, rig.kubelet.admit(pod.ref(), pod.demand()));
+  }
+
+  @Test
+  void aRateLimitedListIsAskedAgain() throws Exception {
+    rig.startAgent();
+    rig.kubelet.limitRate(5);
+    TestPod pod = TestPod.of("p", app("main", 2));
+    gotItsClaim(pod, rig.run(pod));
+  }
+
+  @Test
+  void anAgentKilledBetweenProposalAndAllocateStillKnowsWhoseIdsTheyAre() throws Exception {
+    rig.startAgent();
+    TestPod pod = rig.bind(TestPod.of("p", app("main", 2)));
+    List<String> ids = rig.kubelet.ask(pod.ref(), pod.demand(), 1);
+    rig.stopAgent().startAgent();
+    assertThat(rig.kubelet.allocateUnasked(ids)).isEmpty();
+    assertThat(rig.shim.of("uid-p", "main")).hasSize(1);
+    assertThat(rig.kubelet.preStart(ids)).isEmpty();
+  }
+
+  @Test
+  void aKubeletThatForgetsAnInitContainerIsAnsweredForItAgain() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", init("i", 0), app("main", 1));
+    pod = rig.bind(TestPod.of("p", init("i", 0), app("main", 0)));
+    List<String> ids = rig.kubelet.ask(pod.ref(), pod.demand(), 1);
+    assertThat(rig.kubelet.allocateUnasked(ids)).isEmpty();
+    // killed before it noted our answer: it begins the pod anew
+    gotItsClaim(pod, rig.kubelet.admit(pod.ref(), pod.demand()));
+    TestPod inits = rig.bind(TestPod.of("inits", init("i", 3), app("plain")));
+    assertThat(rig.kubelet.allocateUnasked(rig.kubelet.ask(inits.ref(), inits.demand(), 1)))
+        .isEmpty();
+    gotItsClaim(inits, rig.kubelet.admit(inits.ref(), inits.demand()));
+  }
+
+  @Test
+  void idsOfRunningContainersAreNotGivenOutWhenTheKubeletLostItsCheckpoint() throws Exception {
+    rig.startAgent();
+    for (int i = 0; i < 3; i++) {
+      TestPod pod = TestPod.of("old-" + i, app("main", 0));
+      gotItsClaim(pod, rig.run(pod));
+      rig.started(pod);
+    }
+    Set<String> inUse = new TreeSet<>();
+    rig.heldByKubelet().values().forEach(inUse::addAll);
+    rig.kubelet.loseCheckpoint();
+    TestPod fresh = TestPod.of("fresh", app("main", 0));
+    gotItsClaim(fresh, rig.run(fresh));
+    assertThat(inUse).doesNotContainAnyElementsOf(rig.kubelet.held("uid-fresh", "main"));
+    // the fourth slot is taken now: one more must be refused though the kubelet offers all
+    refused(rig.run(TestPod.of("more", app("main", 0))), Reason.CLAIM_UNSATISFIABLE);
+  }
+
+  @Test
+  void aLostCheckpointOfOursIsRebuiltFromTheKubelet() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", init("i", 0), app("main", 0, 1));
+    gotItsClaim(pod, rig.run(pod));
+    rig.started(pod);
+    Set<String> ids = rig.kubelet.held("uid-p", "main");
+    rig.stopAgent();
+    Files.writeString(rig.checkpointFile(), "{\"version\":1,\"sha256\":\"00\"}\n{}\n");
+    rig.shim.files.clear();
+    rig.startAgent();
+    assertThat(rig.managerFiles()).anyMatch(f -> f.toString().contains(".corrupt-"));
+    assertThat(rig.shim.of("uid-p", "main")).as("region files are back").hasSize(2);
+    assertThat(rig.kubelet.preStart(ids)).isEmpty();
+    assertThat(rig.facts)
+        .as("nobody is called unserved")
+        .noneMatch(AllocationFailed.class::isInstance);
+    rig.kubelet.loseCheckpoint();
+    TestPod other = TestPod.of("other", app("main", 0));
+    gotItsClaim(other, rig.run(other));
+    assertThat(ids).doesNotContainAnyElementsOf(rig.kubelet.held("uid-other", "main"));
+  }
+
+  @Test
+  void regionFilesAreThereAgainBeforeTheKubeletMayAsk() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", app("main", 0));
+    gotItsClaim(pod, rig.run(pod));
+    rig.started(pod);
+    rig.stopAgent();
+    rig.shim.files.clear(); // a reboot: the tmpfs is empty
+    rig.startUnregistered();
+    assertThat(rig.shim.of("uid-p", "main")).hasSize(1);
+  }
+
+  @Test
+  void aKubeletThatRestartsFindsUsAgain() throws Exception {
+    rig.startAgent();
+    TestPod before = TestPod.of("before", app("main", 0));
+    gotItsClaim(before, rig.run(before));
+    rig.kubelet.kill();
+    rig.kubelet.start();
+    assertThat(rig.kubelet.nextRegistration()).isNotNull();
+    assertThat(rig.kubelet.nextList()).hasSize(32);
+    TestPod after = TestPod.of("after", app("main", 0));
+    gotItsClaim(after, rig.run(after));
+  }
+
+  @Test
+  void aRemovedSocketIsMadeAgain() throws Exception {
+    rig.startAgent();
+    Path socket = rig.kubelet.pluginDir().resolve("nvidia-vgpu.sock");
+    Files.delete(socket);
+    assertThat(rig.kubelet.nextRegistration()).isNotNull();
+    assertThat(socket).exists();
+    assertThat(rig.kubelet.nextList()).hasSize(32);
+  }
+
+  @Test
+  void aSickCardIsToldAndAHealthyOneAgain() throws Exception {
+    rig.startAgent();
+    rig.inventory.sick(1, true);
+    rig.bus.publish(
+        new io.vgpu.event.VgpuEvent.GpuHealthChanged(
+            java.time.Instant.EPOCH, TestPod.NODE, FixedInventory.uuid(1), false, "xid"));
+    assertThat(rig.kubelet.nextList())
+        .containsEntry(FixedInventory.uuid(1) + "::0", "Unhealthy")
+        .containsEntry(FixedInventory.uuid(2) + "::0", "Healthy");
+    refused(rig.run(TestPod.of("p", app("main", 1))), Reason.CLAIM_UNSATISFIABLE);
+  }
+
+  @Test
+  void preStartVerifiesResetsAndRefusesWithoutFailingThePod() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", init("i", 0), app("main", 0));
+    gotItsClaim(pod, rig.run(pod));
+    Set<String> ids = rig.kubelet.held("uid-p", "main");
+    assertThat(rig.kubelet.preStart(ids)).isEmpty();
+    assertThat(rig.shim.resets.keySet()).extracting(o -> o.container()).contains("i", "main");
+    assertThat(rig.kubelet.preStart(List.of(FixedInventory.uuid(5) + "::0")))
+        .startsWith("PreStartContainer check failed: ");
+    rig.shim.files.clear();
+    assertThat(rig.kubelet.preStart(ids))
+        .startsWith("PreStartContainer check failed: " + Reason.FILES_NOT_WRITTEN.phrase());
+    assertThat(rig.facts).noneMatch(AllocationFailed.class::isInstance);
+  }
+
+  @Test
+  void filesThatCannotBeWrittenRefuseThePod() throws Exception {
+    rig.startAgent();
+    rig.shim.broken = true;
+    refused(rig.run(TestPod.of("p", app("main", 0))), Reason.FILES_NOT_WRITTEN);
+    assertThat(rig.fact(AllocationFailed.class)).extracting(f -> f.pod().name()).isEqualTo("p");
+  }
+
+  @Test
+  void whatAPodHeldIsGivenUpWhenItIsGone() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", init("i", 0), app("main", 0));
+    gotItsClaim(pod, rig.run(pod));
+    rig.gone(pod);
+    assertThat(rig.fact(ClaimReleased.class)).isNotNull();
+    assertThat(rig.fact(ClaimReleased.class)).isNotNull();
+    assertThat(rig.shim.files).isEmpty();
+    assertThat(LedgerCodec.decode(Files.readString(rig.checkpointFile())).pods()).isEmpty();
+  }
+
+  @Test
+  void aPodOnlyTheApiForgotKeepsWhatItHolds() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", app("main", 0));
+    gotItsClaim(pod, rig.run(pod));
+    rig.watch.gone(rig.started(pod).node());
+    rig.plugin().podGone();
+    TestPod other = TestPod.of("other", app("main", 1));
+    gotItsClaim(other, rig.run(other));
+    rig.gone(other);
+    assertThat(rig.fact(ClaimReleased.class))
+        .extracting(f -> f.container().pod().name())
+        .isEqualTo("other");
+    assertThat(rig.shim.of("uid-p", "main")).hasSize(1);
+  }
+
+  @Test
+  void slotsOfFinishedPodsServeNewOnes() throws Exception {
+    rig.startAgent();
+    for (int i = 0; i < 12; i++) {
+      TestPod pod = TestPod.of("job-" + i, app("main", 0));
+      gotItsClaim(pod, rig.run(pod));
+      rig.bind(pod.in("Succeeded", List.of("main")));
+      rig.kubelet.forget(pod.ref().uid());
+    }
+  }
+
+  @Test
+  void withTheGateOffIdsAreTheKubeletsOwnChoiceAndCardsStayTheClaims() throws Exception {
+    rig.honor = false;
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", init("i", 5), app("main", 5, 6));
+    assertThat(rig.run(pod)).isInstanceOf(Admitted.class);
+    assertThat(rig.shim.of("uid-p", "main")).extracting(l -> l.nvmlIndex()).containsExactly(5, 6);
+    refused(
+        rig.run(TestPod.of("q", app("main", 0)).without(TestPod.NAMES.claimHmac())),
+        Reason.CLAIM_FORGED);
+  }
+}
