@@ -95,7 +95,7 @@ public final class DevicePlugin {
             with.files(),
             with.clock());
     this.books = new Books(checkpoint);
-    PodViews views = new PodViews(podResources, with.kubeletPods(), with.nodePods());
+    PodViews views = new PodViews(podResources, with.kubeletPods(), with.nodePods(), with.meters());
     ClaimResolver resolver =
         new ClaimResolver(config.node(), names, with.seal(), config.honorPreAllocated());
     ContainerFiles containerFiles =
@@ -155,7 +155,8 @@ public final class DevicePlugin {
             config.pluginDir().resolve("kubelet.sock"),
             names.vgpuNumber(),
             streams,
-            nanoTime);
+            nanoTime,
+            with.meters());
     Gauge.builder("vgpu.allocations", books, b -> b.ledger().standing().size())
         .description("pods that hold devices by the agent's own notes")
         .register(with.meters());

@@ -1,11 +1,13 @@
 package io.vgpu.agent.deviceplugin;
 
 import io.grpc.StatusRuntimeException;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.vgpu.agent.kube.KubeletPods;
 import io.vgpu.agent.kube.NodePod;
 import io.vgpu.agent.kube.NodePods;
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.agent.kubelet.PodResources;
+import io.vgpu.agent.metrics.AgentMeters;
 import io.vgpu.model.Reason;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,11 +28,14 @@ final class PodViews {
   private final PodResources podResources;
   private final KubeletPods kubeletPods;
   private final NodePods nodePods;
+  private final MeterRegistry meters;
 
-  PodViews(PodResources podResources, KubeletPods kubeletPods, NodePods nodePods) {
+  PodViews(
+      PodResources podResources, KubeletPods kubeletPods, NodePods nodePods, MeterRegistry meters) {
     this.podResources = podResources;
     this.kubeletPods = kubeletPods;
     this.nodePods = nodePods;
+    this.meters = meters;
   }
 
   /** The kubelet's view where it answers, else the API's. */
@@ -38,13 +43,18 @@ final class PodViews {
     List<ListedPod> listed;
     try {
       listed = podResources.list(deadline.atMost(LIST_MAX));
+      AgentMeters.POD_RESOURCES_CALLS.counter(meters, "ok").increment();
     } catch (StatusRuntimeException e) {
+      AgentMeters.POD_RESOURCES_CALLS.counter(meters, "failed").increment();
       return Outcome.refused(
           Reason.POD_SOURCES_UNREACHABLE, "pod-resources List: " + e.getStatus());
     }
+    Optional<List<NodePod>> ofKubelet = kubeletPods.get(deadline.atMost(KUBELET_MAX));
+    AgentMeters.IDENTITY_VIEWS
+        .counter(meters, ofKubelet.isPresent() ? "kubelet" : "api")
+        .increment();
     return Outcome.given(
-        kubeletPods
-            .get(deadline.atMost(KUBELET_MAX))
+        ofKubelet
             .map(
                 pods ->
                     new PodView(
@@ -63,6 +73,7 @@ final class PodViews {
 
   /** The API's view, with a GET for each listed pod that the watch has not heard of. */
   PodView byFetching(List<ListedPod> listed, Deadline deadline) {
+    AgentMeters.IDENTITY_VIEWS.counter(meters, "fetched").increment();
     PodView view = byApi(listed);
     List<NodePod> pods = new ArrayList<>(view.pods());
     listed.stream()

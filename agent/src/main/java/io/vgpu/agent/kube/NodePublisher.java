@@ -46,7 +46,6 @@ public final class NodePublisher extends VerticleBase {
   private Duration pause = FIRST_PAUSE;
   private boolean waiting;
   private volatile boolean published;
-  private volatile String computePolicy = "";
 
   /** Deploy on a virtual thread. */
   public NodePublisher(
@@ -78,14 +77,6 @@ public final class NodePublisher extends VerticleBase {
     return published;
   }
 
-  /**
-   * The node's compute policy as it was written when this process first read the node; may be
-   * empty. Any thread.
-   */
-  public String computePolicy() {
-    return computePolicy;
-  }
-
   private void publish() {
     if (waiting) {
       return; // the pending try reads the inventory anew
@@ -115,7 +106,6 @@ public final class NodePublisher extends VerticleBase {
       throw new KubernetesClientException("node " + node + " does not exist (yet)");
     }
     Map<String, String> annotations = found.getMetadata().getAnnotations();
-    computePolicy = annotations.getOrDefault(names.computePolicy(), "");
     return wanted.narrowed(annotations, found.getMetadata().getLabels());
   }
 

@@ -2,6 +2,8 @@ package io.vgpu.agent.kubelet;
 
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vgpu.agent.metrics.AgentMeters;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,6 +41,7 @@ public final class KubeletRegistrar {
   private final String resource;
   private final OpenStreams streams;
   private final LongSupplier nanoTime;
+  private final MeterRegistry meters;
   private final Semaphore news = new Semaphore(0);
 
   // guarded by this
@@ -59,13 +62,15 @@ public final class KubeletRegistrar {
       Path kubeletSocket,
       String resource,
       OpenStreams streams,
-      LongSupplier nanoTime) {
+      LongSupplier nanoTime,
+      MeterRegistry meters) {
     this.transport = transport;
     this.socket = socket;
     this.kubeletSocket = kubeletSocket;
     this.resource = resource;
     this.streams = streams;
     this.nanoTime = nanoTime;
+    this.meters = meters;
     streams.whenNoneLeft(this::unwatched);
   }
 
@@ -123,7 +128,9 @@ public final class KubeletRegistrar {
     if (kubelet.equals(triedAt) && now - notBefore < 0) {
       return; // backing off from this very socket
     }
-    if (register()) {
+    boolean registered = register();
+    AgentMeters.REGISTRATIONS.counter(meters, registered ? "ok" : "failed").increment();
+    if (registered) {
       pause = Duration.ZERO;
       triedAt = null;
       synchronized (this) {

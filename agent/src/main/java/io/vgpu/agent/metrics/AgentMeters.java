@@ -42,6 +42,26 @@ public enum AgentMeters {
       Kind.TIMER,
       List.of("call", "result"),
       "the kubelet's calls to the device plugin, by outcome"),
+  IDENTITY_VIEWS(
+      "vgpu_identity_views_total",
+      Kind.COUNTER,
+      List.of("source"),
+      "looks at who is being admitted, by who told: kubelet, api (its port was silent), fetched (GETs besides)"),
+  POD_RESOURCES_CALLS(
+      "vgpu_pod_resources_calls_total",
+      Kind.COUNTER,
+      List.of("result"),
+      "List calls to the kubelet"),
+  REGISTRATIONS(
+      "vgpu_kubelet_registrations_total",
+      Kind.COUNTER,
+      List.of("result"),
+      "registrations with the kubelet"),
+  KUBE_EVENTS_DROPPED(
+      "vgpu_kube_events_dropped_total",
+      Kind.COUNTER,
+      List.of(),
+      "Kubernetes events not written for want of budget"),
   ALLOCATIONS(
       "vgpu_allocations", Kind.GAUGE, List.of(), "pods that hold devices by the agent's own notes"),
   LANE_DEPTH(
