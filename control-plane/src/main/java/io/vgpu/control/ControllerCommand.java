@@ -59,18 +59,26 @@ public final class ControllerCommand implements Callable<Integer> {
 
   @Option(
       names = "--leader-elect-lease-duration",
+      defaultValue = "15s",
       description = "after which another process may take a Lease that was not renewed")
   Duration leaseDuration = Duration.ofSeconds(15);
 
   @Option(
       names = "--leader-elect-renew-deadline",
+      defaultValue = "10s",
       description = "after which a leader that cannot renew ends; below the lease duration")
   Duration renewDeadline = Duration.ofSeconds(10);
 
-  @Option(names = "--leader-elect-retry-period", description = "between tries for the Lease")
+  @Option(
+      names = "--leader-elect-retry-period",
+      defaultValue = "2s",
+      description = "between tries for the Lease")
   Duration retryPeriod = Duration.ofSeconds(2);
 
-  @Option(names = "--request-timeout", description = "bound of each request to the API server")
+  @Option(
+      names = "--request-timeout",
+      defaultValue = "10s",
+      description = "bound of each request to the API server")
   Duration requestTimeout = Duration.ofSeconds(10);
 
   @Option(names = "--ops-bind-address", description = "address of /healthz, /readyz, /metrics")

@@ -3,7 +3,6 @@ package io.vgpu.control;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
-import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
 import io.vgpu.runtime.Shutdown;
 import io.vgpu.runtime.UsageException;
@@ -29,7 +28,7 @@ final class Daemon {
   private final Vertx vertx;
   private final Shutdown shutdown = new Shutdown(STOP_STEP);
   private final CompletableFuture<Integer> ended = new CompletableFuture<>();
-  private final List<Future<?>> starting = new ArrayList<>();
+  private final List<Supplier<Future<?>>> starting = new ArrayList<>();
   private volatile boolean started;
 
   Daemon(String name, Vertx vertx) {
@@ -45,16 +44,8 @@ final class Daemon {
 
   /** Deploys on event loops. */
   void deploy(Supplier<? extends Deployable> verticle, int instances) {
-    deploy(verticle, new DeploymentOptions().setInstances(instances));
-  }
-
-  /** Deploys one on a virtual thread, for work that blocks. */
-  void deployBlocking(Supplier<? extends Deployable> verticle) {
-    deploy(verticle, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD));
-  }
-
-  private void deploy(Supplier<? extends Deployable> verticle, DeploymentOptions options) {
-    starting.add(vertx.deployVerticle(verticle, options));
+    DeploymentOptions options = new DeploymentOptions().setInstances(instances);
+    starting.add(() -> vertx.deployVerticle(verticle, options));
   }
 
   /** What is not up yet, in words for {@code /readyz}. */
@@ -73,8 +64,11 @@ final class Daemon {
    */
   int run() {
     shutdown.install();
-    Future.all(starting)
-        .onSuccess(
+    Future<?> up = Future.succeededFuture();
+    for (Supplier<Future<?>> next : starting) {
+      up = up.compose(before -> next.get());
+    }
+    up.onSuccess(
             all -> {
               started = true;
               log.info("up [command: {}, version: {}]", name, Version.current());

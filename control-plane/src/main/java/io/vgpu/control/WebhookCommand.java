@@ -62,6 +62,7 @@ public final class WebhookCommand implements Callable<Integer> {
 
   @Option(
       names = "--cert-refresh-interval",
+      defaultValue = "5s",
       description = "how often the certificate's files are looked at; 0 never again")
   Duration certRefreshInterval = Duration.ofSeconds(5);
 

@@ -58,16 +58,21 @@ public final class KubeClient implements AutoCloseable {
   }
 
   private static Config base(@Nullable Path kubeconfig) {
-    if (kubeconfig == null) {
-      return new ConfigBuilder().withAutoConfigure(true).build();
-    }
     try {
-      Files.readString(kubeconfig);
+      if (kubeconfig != null) {
+        Files.readString(kubeconfig);
+      }
+      Config config =
+          kubeconfig == null
+              ? new ConfigBuilder().withAutoConfigure(true).build()
+              : Config.fromKubeconfig(kubeconfig.toFile());
+      return new ConfigBuilder(config).withClientKeyAlgo(ClientKeys.algorithm(config)).build();
     } catch (IOException e) {
       throw new UsageException(
-          "--kubeconfig " + kubeconfig + ": cannot be read: " + e.getMessage());
+          (kubeconfig == null ? "kubeconfig" : "--kubeconfig " + kubeconfig)
+              + ": cannot be read: "
+              + e.getMessage());
     }
-    return Config.fromKubeconfig(kubeconfig.toFile());
   }
 
   /** The client; shared, thread safe. */

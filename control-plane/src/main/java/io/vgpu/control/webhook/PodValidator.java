@@ -48,8 +48,9 @@ public final class PodValidator {
       return Verdict.UNTOUCHED;
     }
     return Verdict.Denied.forbidden(
-        String.join(", ", changed)
-            + " belong to the vGPU scheduler and cannot be set, changed or removed by "
+        "only the vGPU components may set, change or remove "
+            + String.join(", ", changed)
+            + ", not "
             + request.username());
   }
 

@@ -104,7 +104,7 @@ class PodValidatorTest {
     assertThat(verdict instanceof Verdict.Denied).isEqualTo(denied);
     if (verdict instanceof Verdict.Denied refused) {
       assertThat(refused.code()).isEqualTo(403);
-      assertThat(refused.message()).contains("nvidia.com/").endsWith("removed by alice");
+      assertThat(refused.message()).contains("nvidia.com/").endsWith(", not alice");
     }
   }
 
