@@ -97,7 +97,10 @@ final class LedgerCodec {
 
   static Ledger decode(String text) {
     int newline = text.indexOf('\n');
-    if (newline < 0 || !text.endsWith("\n") || text.length() > MAX_LENGTH) {
+    if (newline < 0
+        || newline == text.length() - 1
+        || !text.endsWith("\n")
+        || text.length() > MAX_LENGTH) {
       throw new FormatException(
           "checkpoint of " + text.length() + " characters: must be two whole lines");
     }

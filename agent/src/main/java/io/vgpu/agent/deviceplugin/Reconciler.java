@@ -80,11 +80,17 @@ final class Reconciler {
     thread = Thread.ofVirtual().name("reconciler").start(this::run);
   }
 
+  /** Ends within a second. */
   void stop() {
     stopped = true;
     Thread running = thread;
     if (running != null) {
       running.interrupt();
+      try {
+        running.join(Duration.ofSeconds(1));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 

@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -56,14 +57,18 @@ public final class PodWriter implements AutoCloseable {
       return false;
     }
     String body = body(pod, change);
-    threads.execute(
-        () -> {
-          try {
-            write(pod, body);
-          } finally {
-            pending.remove(pod.uid());
-          }
-        });
+    try {
+      threads.execute(
+          () -> {
+            try {
+              write(pod, body);
+            } finally {
+              pending.remove(pod.uid());
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      return false; // closed meanwhile: the next start looks at what is
+    }
     return true;
   }
 

@@ -67,7 +67,7 @@ final class Rig {
   private @Nullable PodWriter writer;
 
   Rig(Path dir) throws Exception {
-    this.dir = dir;
+    this.dir = java.nio.file.Files.createDirectories(dir);
     this.client = api.client(dir);
     this.kubelet = new FakeKubelet(dir, TestPod.NAMES.vgpuNumber(), 7);
     this.files = new Lane(vertx, "files", 64, Duration.ofSeconds(5), meters);

@@ -62,8 +62,12 @@ record TestPod(
         claims.add(new ContainerClaim(w.name(), devices(w.cards())));
       }
     }
-    PodClaim claim = new PodClaim(claims);
     Map<String, String> annotations = new LinkedHashMap<>();
+    if (claims.isEmpty()) {
+      return new TestPod(
+          ref, new PodDemand(demands), annotations, Map.of(), "Pending", false, Set.of());
+    }
+    PodClaim claim = new PodClaim(claims);
     annotations.put(NAMES.preAllocated(), ClaimCodec.encode(claim));
     annotations.put(NAMES.claimHmac(), SEAL.seal(ref.uid(), claim));
     annotations.put(NAMES.predicateNode(), NODE);
