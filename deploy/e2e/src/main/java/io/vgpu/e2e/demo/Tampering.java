@@ -5,7 +5,7 @@ import io.vgpu.model.ContainerRef;
 import k8s.deviceplugin.v1beta1.ContainerAllocateResponse;
 
 /** The deliberate faults in the agent's answers: what a broken agent would give a container. */
-enum Tampering implements ResponseFilter {
+public enum Tampering implements ResponseFilter {
   /** The container is shown another card than it claimed. */
   SWAPPED_UUID {
     @Override
@@ -33,7 +33,7 @@ enum Tampering implements ResponseFilter {
   };
 
   /** The fault of a break's word. */
-  static Tampering of(String word) {
+  public static Tampering of(String word) {
     return switch (word) {
       case "swapped-uuid" -> SWAPPED_UUID;
       case "mount-missing" -> MOUNT_MISSING;
