@@ -5,10 +5,11 @@ import io.vgpu.claim.ClaimSeal;
 import io.vgpu.claim.FormatException;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.PodClaim;
+import java.util.function.Supplier;
 
 /** Reads a pod's allocation; only what our scheduler sealed for just this pod counts (D5). Pure. */
 public final class ClaimReader {
-  private final ClaimSeal seal;
+  private final Supplier<ClaimSeal> seal;
 
   /** What a pod's annotations hold. */
   public sealed interface Reading {
@@ -19,7 +20,8 @@ public final class ClaimReader {
     record Nothing(String why) implements Reading {}
   }
 
-  public ClaimReader(ClaimSeal seal) {
+  /** {@code seal}: the keys as they are now. */
+  public ClaimReader(Supplier<ClaimSeal> seal) {
     this.seal = seal;
   }
 
@@ -40,7 +42,7 @@ public final class ClaimReader {
       return new Reading.Nothing("its allocation cannot be read: " + e.getMessage());
     }
     for (ContainerClaim c : claim.containers()) {
-      if (!seal.verify(pod.uid(), c, proof)) {
+      if (!seal.get().verify(pod.uid(), c, proof)) {
         return new Reading.Nothing("the seal of container " + c.container() + " does not fit");
       }
     }

@@ -182,6 +182,18 @@ public final class ClusterState {
     all.forEach(this::putPod);
   }
 
+  /** The keys of the seal are others: what could not be read may be readable now. */
+  public void readUncountedAgain() {
+    for (PodEntry entry : List.copyOf(pods.values())) {
+      if (entry.chargedNode() != null && entry.charge().cards().isEmpty()) {
+        PodEntry again = entryOf(entry.record(), null);
+        pods.put(entry.record().uid(), again);
+        uncharge(entry);
+        charge(again);
+      }
+    }
+  }
+
   private void charge(PodEntry entry) {
     String name = entry.chargedNode();
     if (name != null) {

@@ -34,8 +34,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,6 +53,7 @@ final class Binder implements AutoCloseable {
   private static final int MOST = 256;
   private static final int CONFLICT = 409;
   private static final int NOT_FOUND = 404;
+  private static final Duration LAST_BINDS = Duration.ofSeconds(3);
 
   /** The API server bounds the annotations of an object to this. */
   static final int MAX_ANNOTATION_BYTES = 256 * 1024;
@@ -59,7 +62,7 @@ final class Binder implements AutoCloseable {
   private final Lane lane;
   private final CommitDesk desk;
   private final BindingApi api;
-  private final ClaimSeal seal;
+  private final Supplier<ClaimSeal> seal;
   private final PendingPods pending;
   private final PodLookup lookup;
   private final PlacementNews news;
@@ -74,7 +77,7 @@ final class Binder implements AutoCloseable {
       Lane lane,
       CommitDesk desk,
       BindingApi api,
-      ClaimSeal seal,
+      Supplier<ClaimSeal> seal,
       PendingPods pending,
       Function<String, Optional<PodRecord>> watched,
       PlacementNews news,
@@ -209,7 +212,7 @@ final class Binder implements AutoCloseable {
     Instant now = clock.instant();
     Map<String, String> annotations = new LinkedHashMap<>();
     annotations.put(names.preAllocated(), ClaimCodec.encode(r.claim()));
-    annotations.put(names.claimHmac(), seal.seal(pod.pod().uid(), r.claim()));
+    annotations.put(names.claimHmac(), seal.get().seal(pod.pod().uid(), r.claim()));
     annotations.put(names.predicateNode(), r.node());
     annotations.put(
         names.predicateTime(),
@@ -335,8 +338,17 @@ final class Binder implements AutoCloseable {
     return Duration.ofNanos(nanoTime.getAsLong() - started);
   }
 
+  /** Lets the binds under way end, within {@code LAST_BINDS}; new ones are refused. */
   @Override
   public void close() {
-    threads.shutdownNow();
+    threads.shutdown();
+    try {
+      if (!threads.awaitTermination(LAST_BINDS.toMillis(), TimeUnit.MILLISECONDS)) {
+        threads.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      threads.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -6,7 +6,6 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
-import io.vgpu.claim.ClaimSeal;
 import io.vgpu.control.cluster.ClaimReader;
 import io.vgpu.control.cluster.ClusterFeed;
 import io.vgpu.control.cluster.ClusterState;
@@ -23,10 +22,6 @@ import io.vgpu.kube.KubeEvents;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.runtime.Lane;
 import io.vgpu.runtime.OpsVerticle;
-import io.vgpu.runtime.UsageException;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,12 +40,14 @@ public final class SchedulerExtender {
   private static final Duration LANE_WARN = Duration.ofSeconds(2);
   private static final int LANE_QUEUE = 4096;
   private static final long TICK_MS = 500;
+  private static final long KEYS_MS = 5_000;
 
   /** Most that a request waits for the watches; kube-scheduler waits 30 s for us. */
   private static final long SYNC_WITHIN_MS = 10_000;
 
   private final Vertx vertx;
   private final ExtenderConfig config;
+  private final ClaimKeys keys;
   private final Clock clock = Clock.systemUTC();
   private final LongSupplier nanoTime = System::nanoTime;
   private final PrometheusMeterRegistry registry =
@@ -69,15 +66,16 @@ public final class SchedulerExtender {
   private final Future<Void> synced;
   private volatile int inFlight;
 
-  private SchedulerExtender(Vertx vertx, ExtenderConfig config, ClaimSeal seal, EventBusPort bus) {
+  private SchedulerExtender(Vertx vertx, ExtenderConfig config, ClaimKeys keys, EventBusPort bus) {
     this.vertx = vertx;
     this.config = config;
+    this.keys = keys;
     ExtenderConfig.Api api = config.api();
     this.access =
         new ApiAccess(api.kubeconfig(), api.master(), api.requestTimeout(), config.names());
     this.lane = new Lane(vertx, "scheduler", LANE_QUEUE, LANE_WARN, registry);
     this.state =
-        new ClusterState(new ClaimReader(seal), config.coreHeadroom(), nanoTime, new Reporter());
+        new ClusterState(new ClaimReader(keys), config.coreHeadroom(), nanoTime, new Reporter());
     this.feed = new ClusterFeed(vertx, lane, state);
     this.synced = feed.synced();
     this.watches = access.watches(feed);
@@ -95,7 +93,7 @@ public final class SchedulerExtender {
             lane,
             desk,
             bindings,
-            seal,
+            keys,
             pending,
             state::pod,
             news,
@@ -128,30 +126,21 @@ public final class SchedulerExtender {
         : Runtime.getRuntime().availableProcessors();
   }
 
-  /** With a bus of its own; reads the keys, throws {@link UsageException}. */
+  /** With a bus of its own; reads the keys, throws {@code UsageException}. */
   public static SchedulerExtender of(Vertx vertx, ExtenderConfig config) {
     return of(vertx, config, new EventBusPort(vertx));
   }
 
   /** Facts go to {@code bus}. */
   public static SchedulerExtender of(Vertx vertx, ExtenderConfig config, EventBusPort bus) {
-    return new SchedulerExtender(vertx, config, seal(config.claimKeyFile()), bus);
-  }
-
-  private static ClaimSeal seal(Path file) {
-    try {
-      return ClaimSeal.parse(Files.readString(file));
-    } catch (IOException e) {
-      throw new UsageException("--claim-key-file " + file + ": cannot be read: " + e.getMessage());
-    } catch (IllegalArgumentException e) {
-      throw new UsageException("--claim-key-file " + file + ": " + e.getMessage());
-    }
+    return new SchedulerExtender(vertx, config, new ClaimKeys(config.claimKeyFile()), bus);
   }
 
   /** Starts watching and serving; completes when the ports listen, which is before the sync. */
   public Future<?> start() {
     watches.start();
     vertx.setPeriodic(TICK_MS, t -> tick());
+    vertx.setPeriodic(KEYS_MS, t -> refreshKeys());
     ExtenderConfig.Server server = config.server();
     OpsVerticle ops =
         new OpsVerticle(server.opsAddress(), server.opsPort(), registry, feed::missing);
@@ -179,6 +168,22 @@ public final class SchedulerExtender {
 
   private void tick() {
     lane.call(this::housekeeping).onSuccess(sweep::round);
+  }
+
+  private void refreshKeys() {
+    vertx
+        .executeBlocking(keys::refresh, false)
+        .onSuccess(
+            others -> {
+              if (others) {
+                lane.call(
+                    () -> {
+                      state.readUncountedAgain();
+                      state.publish();
+                      return true;
+                    });
+              }
+            });
   }
 
   private List<Reservation> housekeeping() {

@@ -67,7 +67,7 @@ class ClusterStatePropertiesTest {
   }
 
   private static ClusterState fresh() {
-    return new ClusterState(new ClaimReader(SEAL), 0, () -> 1, Nodes.QUIET);
+    return new ClusterState(new ClaimReader(() -> SEAL), 0, () -> 1, Nodes.QUIET);
   }
 
   private static void change(

@@ -34,10 +34,11 @@ class ClusterStateTest {
 
   private final List<String> uncounted = new ArrayList<>();
   private final List<String> overcommitted = new ArrayList<>();
+  private ClaimSeal keys = SEAL;
   private long now = 1;
   private final ClusterState state =
       new ClusterState(
-          new ClaimReader(SEAL),
+          new ClaimReader(() -> keys),
           0,
           () -> now,
           new ClusterState.Listener() {
@@ -101,6 +102,19 @@ class ClusterStateTest {
         .containsExactly("uid-forged: the seal of container c1 does not fit");
     state.putPod(pod("a", "n1", true, SEAL));
     assertThat(used("n1")).isEqualTo(Use.ZERO);
+  }
+
+  @Test
+  void otherKeysMakeUncountedPodsCount() {
+    state.putNode(node("n1"));
+    state.putPod(pod("a", "n1", false, SEAL));
+    state.putPod(pod("b", "n1", false, OTHER_SEAL));
+    assertThat(used("n1")).isEqualTo(ONE);
+    keys = OTHER_SEAL;
+    state.readUncountedAgain();
+    assertThat(used("n1")).as("what counted goes on counting").isEqualTo(TWO);
+    state.removePod("uid-b");
+    assertThat(used("n1")).isEqualTo(ONE);
   }
 
   @Test

@@ -28,7 +28,10 @@ class FilterAndBindAgreeTest {
     Allocator allocator = new Allocator();
     ClusterState state =
         new ClusterState(
-            new ClaimReader(ClaimSeal.parse("0123456789abcdef0123")), 0, () -> 1, Nodes.QUIET);
+            new ClaimReader(() -> ClaimSeal.parse("0123456789abcdef0123")),
+            0,
+            () -> 1,
+            Nodes.QUIET);
     for (String n : NAMES) {
       state.putNode(Nodes.record(n, Nodes.alike(1 + random.nextInt(4), 24000), NodeConfig.DEFAULT));
     }
