@@ -2,6 +2,7 @@ package io.vgpu.agent.deviceplugin;
 
 import io.vgpu.agent.deviceplugin.AdmittedPod.Admitted;
 import io.vgpu.agent.deviceplugin.AdmittedPod.Question;
+import io.vgpu.agent.deviceplugin.AdmittedPod.Search;
 import io.vgpu.agent.deviceplugin.ClaimResolver.Allocation;
 import io.vgpu.agent.deviceplugin.ClaimResolver.Offer;
 import io.vgpu.agent.deviceplugin.ClaimResolver.Proposal;
@@ -48,6 +49,7 @@ final class Admission {
   private final SuccessMarker success;
   private final FailureMarker failure;
   private final StartUp startUp;
+  private final PassedOver passedOver;
   private final EventBusPort bus;
   private final Clock clock;
   private final LongSupplier nanoTime;
@@ -64,6 +66,7 @@ final class Admission {
       SuccessMarker success,
       FailureMarker failure,
       StartUp startUp,
+      PassedOver passedOver,
       EventBusPort bus,
       Clock clock,
       LongSupplier nanoTime) {
@@ -78,6 +81,7 @@ final class Admission {
     this.success = success;
     this.failure = failure;
     this.startUp = startUp;
+    this.passedOver = passedOver;
     this.bus = bus;
     this.clock = clock;
     this.nanoTime = nanoTime;
@@ -124,24 +128,32 @@ final class Admission {
       case Outcome.Given<PodView>(PodView view) -> {
         Ledger ledger = books.ledger().withEnded(view::isOver);
         Question question = new Question(offer.size(), Set.copyOf(offer.mustInclude()));
-        yield switch (find(view, ledger, question, deadline)) {
-          case Outcome.Refused<Admitted> r -> r.as();
-          case Outcome.Given<Admitted>(Admitted admitted) ->
-              resolver.propose(admitted, offer, ledger);
+        Search search = find(view, ledger, question, deadline);
+        yield switch (search.outcome()) {
+          case Outcome.Refused<Admitted> r -> {
+            // whoever of them it was, this error ends its admission: nobody here is asked for again
+            passedOver.looked(search.waiting(), "");
+            yield r.as();
+          }
+          case Outcome.Given<Admitted>(Admitted admitted) -> {
+            passedOver.looked(search.waiting(), admitted.pod().ref().uid());
+            yield resolver.propose(admitted, offer, ledger);
+          }
         };
       }
     };
   }
 
   /** In the first view that knows somebody: the kubelet's, the API's, single GETs. */
-  private Outcome<Admitted> find(
-      PodView view, Ledger ledger, Question question, Deadline deadline) {
-    Outcome<Admitted> found = AdmittedPod.find(view, ledger, question);
-    if (isUnknown(found) && view.fromKubelet()) {
-      found = AdmittedPod.find(views.byApi(view.listed()), ledger, question);
+  private Search find(PodView view, Ledger ledger, Question question, Deadline deadline) {
+    Search found = AdmittedPod.find(view, ledger, passedOver::contains, question);
+    if (isUnknown(found.outcome()) && view.fromKubelet()) {
+      found = AdmittedPod.find(views.byApi(view.listed()), ledger, passedOver::contains, question);
     }
-    if (isUnknown(found)) {
-      found = AdmittedPod.find(views.byFetching(view.listed(), deadline), ledger, question);
+    if (isUnknown(found.outcome())) {
+      found =
+          AdmittedPod.find(
+              views.byFetching(view.listed(), deadline), ledger, passedOver::contains, question);
     }
     return found;
   }

@@ -24,20 +24,37 @@ final class AdmittedPod {
   /** The question: how many ids, and which of them the kubelet insists on. */
   record Question(int size, Set<String> mustInclude) {}
 
+  /** The answer, and the UIDs of everybody who stands without devices. */
+  record Search(Outcome<Admitted> outcome, Set<String> waiting) {}
+
   private AdmittedPod() {}
 
   /** The one pod and container that the kubelet can be asking for, or why that cannot be said. */
-  static Outcome<Admitted> find(PodView view, Ledger ledger, Question question) {
+  static Search find(PodView view, Ledger ledger, Predicate<String> passedOver, Question question) {
     List<Admitted> candidates = candidates(view, (pod, l) -> turn(pod, l, ledger, question));
     if (candidates.isEmpty()) {
       candidates = candidates(view, (pod, l) -> begunAnew(pod, ledger, question));
     }
+    Set<String> waiting =
+        candidates.stream().map(a -> a.pod().ref().uid()).collect(Collectors.toSet());
+    return new Search(one(candidates, view, ledger, passedOver, question), waiting);
+  }
+
+  private static Outcome<Admitted> one(
+      List<Admitted> candidates,
+      PodView view,
+      Ledger ledger,
+      Predicate<String> passedOver,
+      Question question) {
     if (candidates.isEmpty()) {
       return Outcome.refused(
           Reason.POD_UNKNOWN,
           "none of the kubelet's " + view.listed().size() + " pods waits for vGPU devices");
     }
     List<Admitted> left = dropRefused(candidates, ledger);
+    // before what the status says: a pod that is admitted anew after a kubelet's restart may have
+    // one
+    left = dropWhile(left, a -> passedOver.test(a.pod().ref().uid()));
     left = dropWhile(left, a -> a.pod().hasStarted() || a.pod().terminal());
     left = dropWhile(left, a -> a.pod().deleting());
     // who asks for another number of devices cannot be the one: no guess

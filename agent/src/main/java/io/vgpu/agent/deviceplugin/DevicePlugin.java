@@ -22,6 +22,7 @@ import io.vgpu.kube.KubeEvents;
 import io.vgpu.runtime.Lane;
 import java.nio.file.Files;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -64,6 +65,9 @@ public final class DevicePlugin {
       MeterRegistry meters,
       Clock clock,
       LongSupplier nanoTime) {}
+
+  /** A look before each registration: the target is to be back 0.5 s after a kubelet's restart. */
+  private static final Duration NOTE_LIMIT = Duration.ofMillis(250);
 
   private final DevicePluginConfig config;
   private final Collaborators with;
@@ -110,7 +114,8 @@ public final class DevicePlugin {
             with.writer(),
             with.clock());
     SuccessMarker success = new SuccessMarker(config.node(), names, with.writer());
-    this.startUp = new StartUp(books, views, resolver, containerFiles, failure);
+    PassedOver passedOver = new PassedOver();
+    this.startUp = new StartUp(books, views, resolver, containerFiles, failure, passedOver);
     this.reconciler =
         new Reconciler(
             config.node(),
@@ -121,6 +126,7 @@ public final class DevicePlugin {
             with.shim(),
             success,
             startUp,
+            passedOver,
             with.bus(),
             with.clock(),
             nanoTime);
@@ -138,6 +144,7 @@ public final class DevicePlugin {
             success,
             failure,
             startUp,
+            passedOver,
             with.bus(),
             with.clock(),
             nanoTime);
@@ -155,6 +162,7 @@ public final class DevicePlugin {
             config.pluginDir().resolve("kubelet.sock"),
             names.vgpuNumber(),
             streams,
+            () -> startUp.noteWhoWaits(Deadline.in(NOTE_LIMIT, nanoTime)),
             nanoTime,
             with.meters());
     Gauge.builder("vgpu.allocations", books, b -> b.ledger().standing().size())

@@ -25,12 +25,12 @@ import org.slf4j.LoggerFactory;
 /**
  * Brings our notes and files in line with who is still there: what a pod held is given up when
  * neither the API nor the kubelet knows the pod, never by age. It also hands success marks over
- * again that did not get through. Looks every 10 s and when told that a pod went; a virtual thread
+ * again that did not get through. Looks every 5 s and when told that a pod went; a virtual thread
  * of its own.
  */
 final class Reconciler {
   private static final Logger log = LoggerFactory.getLogger(Reconciler.class);
-  private static final Duration LOOK = Duration.ofSeconds(10);
+  private static final Duration LOOK = Duration.ofSeconds(5);
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   /** A pod that just went takes its containers with it a moment later; looks are not a loop. */
@@ -44,10 +44,12 @@ final class Reconciler {
   private final ShimWriter shim;
   private final SuccessMarker success;
   private final StartUp startUp;
+  private final PassedOver passedOver;
   private final EventBusPort bus;
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final Semaphore news = new Semaphore(0);
+  private volatile Set<String> passedBefore = Set.of();
   private volatile boolean stopped;
   private @Nullable Thread thread;
 
@@ -60,6 +62,7 @@ final class Reconciler {
       ShimWriter shim,
       SuccessMarker success,
       StartUp startUp,
+      PassedOver passedOver,
       EventBusPort bus,
       Clock clock,
       LongSupplier nanoTime) {
@@ -71,12 +74,14 @@ final class Reconciler {
     this.shim = shim;
     this.success = success;
     this.startUp = startUp;
+    this.passedOver = passedOver;
     this.bus = bus;
     this.clock = clock;
     this.nanoTime = nanoTime;
   }
 
   void start() {
+    passedBefore = passedOver.uids();
     thread = Thread.ofVirtual().name("reconciler").start(this::run);
   }
 
@@ -131,6 +136,8 @@ final class Reconciler {
     Outcome<Set<Owner>> owners =
         deadline.await(shim.owners(), Reason.FILES_NOT_WRITTEN, "owners of region files");
     if (nodePods.synced() && views.look(deadline) instanceof Outcome.Given<PodView>(PodView view)) {
+      startUp.reportUnserved(view, passedBefore);
+      passedBefore = passedOver.uids();
       forget(before, view, deadline);
       if (owners instanceof Outcome.Given<Set<Owner>>(Set<Owner> found)) {
         sweep(found, view, deadline);

@@ -1,11 +1,11 @@
 package io.vgpu.agent.deviceplugin;
 
+import io.vgpu.agent.deviceplugin.AdmittedPod.Question;
 import io.vgpu.agent.deviceplugin.PodEntry.Stage;
 import io.vgpu.agent.deviceplugin.PodEntry.Turn;
 import io.vgpu.agent.kube.NodePod;
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.model.ContainerClaim;
-import io.vgpu.model.ContainerKind;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.PodClaim;
 import java.util.HashSet;
@@ -23,11 +23,14 @@ import org.slf4j.LoggerFactory;
 final class StartUp {
   private static final Logger log = LoggerFactory.getLogger(StartUp.class);
 
+  private static final Question NOBODY_ASKS = new Question(0, Set.of(""));
+
   private final Books books;
   private final PodViews views;
   private final ClaimResolver resolver;
   private final ContainerFiles files;
   private final FailureMarker failure;
+  private final PassedOver passedOver;
   private volatile boolean looked;
 
   StartUp(
@@ -35,12 +38,14 @@ final class StartUp {
       PodViews views,
       ClaimResolver resolver,
       ContainerFiles files,
-      FailureMarker failure) {
+      FailureMarker failure,
+      PassedOver passedOver) {
     this.books = books;
     this.views = views;
     this.resolver = resolver;
     this.files = files;
     this.failure = failure;
+    this.passedOver = passedOver;
   }
 
   /** Whether the node was looked at once: what was missed before the start is known. */
@@ -48,14 +53,14 @@ final class StartUp {
     return looked;
   }
 
-  /** Takes from the kubelet's list what our notes lack, and reports who runs without devices. */
+  /** Takes from the kubelet's list what our notes lack, and notes who stands without devices. */
   void lookAround(Deadline deadline) {
     switch (views.look(deadline)) {
       case Outcome.Refused<PodView> r ->
           log.info("the kubelet cannot be asked yet [cause: {}]", r.detail());
       case Outcome.Given<PodView>(PodView view) -> {
         addWhatIsMissing(view, deadline);
-        view.pods().forEach(pod -> reportIfUnserved(pod, view));
+        note(view);
         looked = true;
       }
     }
@@ -135,28 +140,61 @@ final class StartUp {
   }
 
   /**
-   * A pod that started a vGPU container for which neither the kubelet nor we know devices was
-   * admitted while the resource was absent: the kubelet dropped the request silently, and it stays
-   * a candidate of every admission for life (identity-facts.md 1, rule 2).
+   * While the kubelet cannot ask us, whoever it lists without devices is not being admitted, or
+   * will be refused. Without an answer in time nothing is noted. Any virtual thread.
    */
-  private void reportIfUnserved(NodePod pod, PodView view) {
-    Optional<ListedPod> line = view.line(pod);
-    if (pod.terminal() || pod.deleting() || line.isEmpty()) {
-      return;
+  void noteWhoWaits(Deadline deadline) {
+    if (views.look(deadline) instanceof Outcome.Given<PodView>(PodView view)) {
+      note(view);
+    } else {
+      passedOver.looked(Set.of(), "");
     }
-    Optional<PodEntry> entry = books.ledger().entry(pod.ref().uid());
-    for (Turn t : PodEntry.turns(pod.demand())) {
-      boolean unserved =
-          t.kind() != ContainerKind.INIT
-              && pod.started().contains(t.container())
-              && line.get().of(t.container()).isEmpty()
-              && !entry.map(e -> e.attached(t.container())).orElse(false);
-      if (unserved) {
-        if (!failure.runsWithout(pod, "container " + t.container())) {
-          log.debug("pod without devices is marked already [pod: {}]", pod.ref());
-        }
-        return;
+  }
+
+  private void note(PodView view) {
+    Set<String> waiting = new HashSet<>();
+    for (NodePod pod : view.pods()) {
+      if (lacks(pod, view).isPresent()) {
+        waiting.add(pod.ref().uid());
       }
+    }
+    passedOver.looked(waiting, "");
+  }
+
+  /** The first vGPU container that is listed without devices. */
+  private Optional<Turn> lacks(NodePod pod, PodView view) {
+    return view.line(pod).flatMap(l -> AdmittedPod.turn(pod, l, books.ledger(), NOBODY_ASKS));
+  }
+
+  /**
+   * Reports pods that the kubelet admitted without devices, because the resource was not registered
+   * or its checkpoint was lost: they run without, or wait for ever to start ("no devices found
+   * allocated"). A pod that runs on what we noted is left alone. {@code before}: who was noted some
+   * looks ago, so that nobody is reported who is only just being admitted.
+   */
+  void reportUnserved(PodView view, Set<String> before) {
+    for (NodePod pod : view.pods()) {
+      String uid = pod.ref().uid();
+      if (before.contains(uid)
+          && passedOver.contains(uid)
+          && !books.ledger().isRefused(uid)
+          && !pod.terminal()
+          && !pod.deleting()) {
+        lacks(pod, view)
+            .filter(t -> !servedByUs(pod, t))
+            .ifPresent(t -> report(pod, t.container()));
+      }
+    }
+  }
+
+  private boolean servedByUs(NodePod pod, Turn t) {
+    return pod.running().contains(t.container())
+        && books.ledger().entry(pod.ref().uid()).map(e -> e.attached(t.container())).orElse(false);
+  }
+
+  private void report(NodePod pod, String container) {
+    if (!failure.runsWithout(pod, "container " + container)) {
+      log.debug("pod without devices is marked already [pod: {}]", pod.ref());
     }
   }
 }

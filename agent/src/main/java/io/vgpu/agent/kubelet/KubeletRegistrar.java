@@ -40,6 +40,7 @@ public final class KubeletRegistrar {
   private final Path kubeletSocket;
   private final String resource;
   private final OpenStreams streams;
+  private final Runnable beforeRegister;
   private final LongSupplier nanoTime;
   private final MeterRegistry meters;
   private final Semaphore news = new Semaphore(0);
@@ -55,13 +56,17 @@ public final class KubeletRegistrar {
   private long notBefore;
   private @Nullable SocketFile triedAt;
 
-  /** {@code kubeletSocket}: the kubelet's registration socket, {@code kubelet.sock}. */
+  /**
+   * @param kubeletSocket the kubelet's registration socket, {@code kubelet.sock}
+   * @param beforeRegister runs before each try, while the kubelet cannot ask us; bounds itself
+   */
   public KubeletRegistrar(
       KubeletTransport transport,
       KubeletSocket socket,
       Path kubeletSocket,
       String resource,
       OpenStreams streams,
+      Runnable beforeRegister,
       LongSupplier nanoTime,
       MeterRegistry meters) {
     this.transport = transport;
@@ -69,6 +74,7 @@ public final class KubeletRegistrar {
     this.kubeletSocket = kubeletSocket;
     this.resource = resource;
     this.streams = streams;
+    this.beforeRegister = beforeRegister;
     this.nanoTime = nanoTime;
     this.meters = meters;
     streams.whenNoneLeft(this::unwatched);
@@ -128,6 +134,7 @@ public final class KubeletRegistrar {
     if (kubelet.equals(triedAt) && now - notBefore < 0) {
       return; // backing off from this very socket
     }
+    beforeRegister.run();
     boolean registered = register();
     AgentMeters.REGISTRATIONS.counter(meters, registered ? "ok" : "failed").increment();
     if (registered) {

@@ -258,6 +258,46 @@ class AdmissionScenariosTest {
     TestPod a = rig.bind(TestPod.of("a", app("main", 0)));
     rig.kubelet.admitWithoutPlugin(a.ref(), a.demand());
     refused(rig.run(TestPod.of("b", app("main", 1))), Reason.POD_AMBIGUOUS);
+    // whoever it was, both are behind the kubelet now
+    TestPod next = TestPod.of("next", app("main", 1));
+    gotItsClaim(next, rig.run(next));
+  }
+
+  @Test
+  void podsThatTheKubeletSkippedBeforeWeRegisteredAreReportedAndHideNobody() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      TestPod skipped = rig.bind(TestPod.of("skipped-" + i, app("main", i)));
+      rig.kubelet.admitWithoutPlugin(skipped.ref(), skipped.demand());
+    }
+    rig.startAgent();
+    TestPod good = TestPod.of("good", init("i", 0), app("main", 0), app("two", 1));
+    gotItsClaim(good, rig.run(good));
+    assertThat(rig.fact(AllocationFailed.class).reason()).isEqualTo(Reason.RUNS_WITHOUT_DEVICES);
+    assertThat(rig.fact(AllocationFailed.class).pod().name()).startsWith("skipped-");
+    TestPod more = TestPod.of("more", app("main", 2));
+    gotItsClaim(more, rig.run(more));
+  }
+
+  @Test
+  void podsThatLostTheirDevicesBeforeTheyStartedAreReported() throws Exception {
+    rig.startAgent();
+    TestPod waiting = TestPod.of("waiting", app("main", 0));
+    gotItsClaim(waiting, rig.run(waiting));
+    TestPod runs = TestPod.of("runs", app("main", 1));
+    gotItsClaim(runs, rig.run(runs));
+    rig.started(runs);
+    rig.kubelet.kill();
+    rig.kubelet.loseCheckpoint();
+    rig.kubelet.start();
+    rig.kubelet.nextRegistration();
+    AllocationFailed fact = rig.fact(AllocationFailed.class);
+    assertThat(fact.pod().name()).isEqualTo("waiting");
+    assertThat(fact.reason()).isEqualTo(Reason.RUNS_WITHOUT_DEVICES);
+    TestPod next = TestPod.of("next", app("main", 1));
+    gotItsClaim(next, rig.run(next));
+    assertThat(rig.facts)
+        .as("who runs on what we noted is left alone")
+        .noneMatch(AllocationFailed.class::isInstance);
   }
 
   @Test

@@ -53,7 +53,8 @@ class AdmittedPodPropertiesTest {
             : TestPod.of("wanted", app("main", 0));
     World world = world(others, wanted, seed);
     Outcome<Admitted> found =
-        AdmittedPod.find(world.view(), world.ledger(), new Question(1, Set.of()));
+        AdmittedPod.find(world.view(), world.ledger(), uid -> false, new Question(1, Set.of()))
+            .outcome();
     assertThat(found).isInstanceOf(Outcome.Given.class);
     Admitted admitted = ((Outcome.Given<Admitted>) found).value();
     assertThat(admitted.pod().ref()).isEqualTo(wanted.ref());
@@ -71,9 +72,11 @@ class AdmittedPodPropertiesTest {
     pods.add(twin.node());
     Outcome<Admitted> found =
         AdmittedPod.find(
-            new PodView(listed, pods, true, uid -> true),
-            world.ledger(),
-            new Question(1, Set.of()));
+                new PodView(listed, pods, true, uid -> true),
+                world.ledger(),
+                uid -> false,
+                new Question(1, Set.of()))
+            .outcome();
     assertThat(found).isInstanceOf(Outcome.Refused.class);
     assertThat(((Outcome.Refused<Admitted>) found).reason()).isEqualTo(Reason.POD_AMBIGUOUS);
   }
@@ -88,8 +91,13 @@ class AdmittedPodPropertiesTest {
     Question question = new Question(1, Set.of());
     assertThat(
             AdmittedPod.find(
-                new PodView(listed, pods, true, uid -> true), world.ledger(), question))
-        .isEqualTo(AdmittedPod.find(world.view(), world.ledger(), question));
+                    new PodView(listed, pods, true, uid -> true),
+                    world.ledger(),
+                    uid -> false,
+                    question)
+                .outcome())
+        .isEqualTo(
+            AdmittedPod.find(world.view(), world.ledger(), uid -> false, question).outcome());
   }
 
   @Example
@@ -97,7 +105,10 @@ class AdmittedPodPropertiesTest {
     for (Other only :
         List.of(Other.REFUSED_BEFORE, Other.RUNS_WITHOUT, Other.FAILED, Other.DELETING)) {
       World world = world(List.of(only), null, 1);
-      assertThat(AdmittedPod.find(world.view(), world.ledger(), new Question(1, Set.of())))
+      assertThat(
+              AdmittedPod.find(
+                      world.view(), world.ledger(), uid -> false, new Question(1, Set.of()))
+                  .outcome())
           .as(only.name())
           .isInstanceOf(Outcome.Given.class);
     }
