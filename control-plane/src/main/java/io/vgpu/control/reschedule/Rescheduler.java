@@ -59,6 +59,10 @@ public final class Rescheduler {
 
   private final Map<String, Evictions> evictionsOfOwner = bounded();
   private final Map<String, Boolean> told = bounded();
+
+  /** Pods that are out of the way: the watch may speak of them for a while. */
+  private final Map<String, Boolean> ended = bounded();
+
   private volatile boolean recovered;
   private volatile int pending;
 
@@ -145,7 +149,7 @@ public final class Rescheduler {
     for (String uid : List.copyOf(inbox.keySet())) {
       if (!tasks.containsKey(uid)) {
         FailedPod pod = inbox.remove(uid);
-        if (pod != null) {
+        if (pod != null && !ended.containsKey(uid)) {
           accept(pod);
         }
       }
@@ -265,11 +269,11 @@ public final class Rescheduler {
       case CREATE -> create(task);
       case FINISH -> {
         PodRef replacement = live.orElseThrow().pod().ref();
-        yield close(task, () -> news.replaced(task.pod, replacement, task.cause));
+        yield end(task, () -> news.replaced(task.pod, replacement, task.cause));
       }
       case YIELD -> {
         PodRef namesake = live.orElseThrow().pod().ref();
-        yield close(task, () -> news.nameTaken(task.pod, namesake));
+        yield end(task, () -> news.nameTaken(task.pod, namesake));
       }
       case ABANDON -> close(task, () -> {});
     };
@@ -282,6 +286,7 @@ public final class Rescheduler {
         Evictions before = evictionsOfOwner.get(owner);
         int number = before == null || pauseOf(owner).isZero() ? 1 : before.number() + 1;
         evictionsOfOwner.put(owner, new Evictions(number, clock.instant()));
+        ended.put(task.pod.uid(), true);
         news.evicted(task.pod, evict.owner(), task.cause);
         yield Progress.DONE;
       }
@@ -341,14 +346,14 @@ public final class Rescheduler {
             .filter(original -> !original.equals(task.pod))
             .findFirst();
     if (newer.isPresent()) {
-      return close(task, () -> news.nameTaken(task.pod, newer.get()));
+      return end(task, () -> news.nameTaken(task.pod, newer.get()));
     }
     return switch (api.create(own)) {
       case Creation.Made made ->
-          close(task, () -> news.replaced(task.pod, made.replacement(), task.cause));
+          end(task, () -> news.replaced(task.pod, made.replacement(), task.cause));
       case Creation.NameTaken _ -> Progress.GO_ON; // by our own lost answer, or by somebody else
       case Creation.NoNamespace _ ->
-          close(task, () -> log.info("not replaced: its namespace is gone [pod: {}]", task.pod));
+          end(task, () -> log.info("not replaced: its namespace is gone [pod: {}]", task.pod));
       case Creation.Refused refused -> {
         if (task.waits == 0) {
           news.notMadeYet(task.pod, refused.why());
@@ -363,7 +368,17 @@ public final class Rescheduler {
     Instant since = task.stored.orElseThrow().since();
     return Duration.between(since, clock.instant()).compareTo(GIVEN_UP) <= 0
         ? progress
-        : close(task, () -> news.givenUp(task.pod, why));
+        : end(task, () -> news.givenUp(task.pod, why));
+  }
+
+  /** The pod is out of the way for good. */
+  private Progress end(Task task, Runnable tell) {
+    return close(
+        task,
+        () -> {
+          ended.put(task.pod.uid(), true);
+          tell.run();
+        });
   }
 
   private Progress close(Task task, Runnable tell) {
