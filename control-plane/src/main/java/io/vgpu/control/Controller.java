@@ -25,6 +25,7 @@ final class Controller {
   private final ControllerApi api;
   private final MeterRegistry meters;
   private volatile Optional<FailedPodWatches> watches = Optional.empty();
+  private volatile Optional<String> deployment = Optional.empty();
   private volatile Optional<Rescheduler> rescheduler = Optional.empty();
 
   Controller(Vertx vertx, ControllerApi api, MeterRegistry meters) {
@@ -47,7 +48,11 @@ final class Controller {
     vertx
         .deployVerticle(
             verticle, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD))
-        .onSuccess(id -> watch.start())
+        .onSuccess(
+            id -> {
+              deployment = Optional.of(id);
+              watch.start();
+            })
         .onFailure(e -> log.error("rescheduler not started", e));
   }
 
@@ -66,6 +71,6 @@ final class Controller {
 
   Future<?> stop() {
     watches.ifPresent(FailedPodWatches::close);
-    return Future.succeededFuture();
+    return deployment.map(vertx::undeploy).orElseGet(Future::succeededFuture);
   }
 }

@@ -2,6 +2,7 @@ package io.vgpu.control.cli;
 
 import io.vgpu.claim.Names;
 import io.vgpu.control.ApiFlags;
+import io.vgpu.control.cli.kube.PodFacts;
 import io.vgpu.control.cli.kube.PodReader;
 import io.vgpu.runtime.Logging;
 import java.util.Optional;

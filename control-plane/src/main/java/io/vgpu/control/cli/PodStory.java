@@ -3,6 +3,7 @@ package io.vgpu.control.cli;
 import io.vgpu.claim.ClaimCodec;
 import io.vgpu.claim.FormatException;
 import io.vgpu.claim.Names;
+import io.vgpu.control.cli.kube.PodFacts;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.ContainerDemand;
 import io.vgpu.model.DeviceClaim;

@@ -56,7 +56,6 @@ class ControllerIT {
   @AfterEach
   void stop() {
     watches.close();
-    access.close();
     vertx.close().toCompletionStage().toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
     api.close();
   }

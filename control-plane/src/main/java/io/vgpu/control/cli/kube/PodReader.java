@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.vgpu.claim.Names;
-import io.vgpu.control.cli.PodFacts;
 import io.vgpu.kube.KubeClient;
 import io.vgpu.kube.PodDemands;
 import io.vgpu.runtime.UsageException;

@@ -1,4 +1,4 @@
-package io.vgpu.control.cli;
+package io.vgpu.control.cli.kube;
 
 import io.vgpu.model.PodDemand;
 import java.time.Instant;
