@@ -14,9 +14,7 @@ import io.vgpu.e2e.product.OurPart;
 import io.vgpu.e2e.product.Product;
 import io.vgpu.e2e.product.ProductConfig;
 import io.vgpu.model.PodClaim;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -123,55 +121,20 @@ public final class Demo {
   private void way(Pod pod, Optional<Break> broken) {
     say.heading("pod " + pod.getMetadata().getName());
     PodWay way = new PodWay(cluster, product, say, pod);
-    boolean forge = broken.filter(b -> b == Break.FORGED_ANNOTATION).isPresent();
-    if (forge) {
-      signal("STOP"); // so that the claim can be edited between bind and Allocate
-    }
     PodClaim claim;
+    Optional<ClaimForger> forger =
+        broken.filter(b -> b == Break.FORGED_ANNOTATION).map(b -> new ClaimForger(cluster, say));
     try {
       way.mended();
       claim = way.placed();
       way.bound();
-      if (forge) {
-        forge(pod, claim);
-      }
     } finally {
-      if (forge) {
-        signal("CONT");
-      }
+      forger.ifPresent(ClaimForger::close);
     }
     way.admitted(claim);
     way.sees(claim);
     way.told();
     way.counted();
-  }
-
-  /** Edits the claim as an administrator could while the guard is off. */
-  private void forge(Pod pod, PodClaim claim) {
-    String text = io.vgpu.claim.ClaimCodec.encode(claim);
-    String forged = text.replaceFirst("_(\\d+)\\]", "_40960]");
-    client()
-        .pods()
-        .inNamespace(NAMESPACE)
-        .withName(pod.getMetadata().getName())
-        .edit(
-            p -> {
-              p.getMetadata().getAnnotations().put(Names.DEFAULT.preAllocated(), forged);
-              return p;
-            });
-    say.step("break", "the claim was edited to " + forged);
-  }
-
-  private void signal(String name) {
-    long pid = cluster.part(Part.KUBELET).id().orElseThrow().pid();
-    try {
-      new ProcessBuilder("kill", "-" + name, Long.toString(pid)).inheritIO().start().waitFor();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new ClusterException("interrupted while signalling the kubelet", e);
-    }
   }
 
   private void metrics() {

@@ -4,6 +4,7 @@ import io.vgpu.e2e.cluster.Cluster;
 import io.vgpu.e2e.cluster.ClusterBinaries;
 import io.vgpu.e2e.cluster.ClusterConfig;
 import io.vgpu.e2e.cluster.Progress;
+import io.vgpu.e2e.product.Checkout;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +62,8 @@ public final class SharedCluster implements AutoCloseable {
         Optional.ofNullable(System.getProperty("vgpu.cluster.binaries"))
             .map(Path::of)
             .orElseGet(ClusterBinaries::locate);
-    ClusterConfig config = ClusterConfig.defaults(binaries);
+    ClusterConfig config =
+        ClusterConfig.defaults(binaries).withExampleFiles(Checkout.find().exampleFiles());
     String runDir = System.getProperty("vgpu.run.dir");
     return runDir == null ? config : config.withRunDir(Path.of(runDir));
   }
