@@ -20,12 +20,12 @@ import java.util.Optional;
  * Plans one pod on one node: the same arithmetic for filter, prioritize and bind (control-plane.md
  * 3.2 to 3.10). Pure; any thread; the same input gives the same plan.
  */
-public final class Allocator {
+final class Allocator {
 
   /**
    * Whether and how the pod fits on cards in this state. {@code cards}: the node's, for this pod.
    */
-  public Verdict plan(PodRequest pod, NodeView node, List<NodeView.Card> cards) {
+  Verdict plan(PodRequest pod, NodeView node, List<NodeView.Card> cards) {
     Optional<String> breach = DemandCheck.firstBreach(pod.demand());
     if (breach.isPresent()) {
       return Refused.of(Reason.DEMAND_INVALID, breach.get());
@@ -59,7 +59,7 @@ public final class Allocator {
     }
     PodClaim claim = new PodClaim(walk.claims());
     return new Fits(
-        new Placement(node.name(), claim, Footprint.of(claim, pod.demand()), walk.why()));
+        new Placement(node.name(), claim, Footprint.of(claim, pod.demand()), walk.choices()));
   }
 
   /** A strict mode is a promise; what cannot be kept is refused, never ignored. */
@@ -89,7 +89,7 @@ public final class Allocator {
    * How well the pod goes to the node by its node policy, 0 to 100; 0 for a node that offers
    * nothing.
    */
-  public double score(PodRequest pod, NodeView node, List<NodeView.Card> cards) {
+  double score(PodRequest pod, NodeView node, List<NodeView.Card> cards) {
     AllocationPolicy policy = Policies.of(pod.wishes().nodePolicy());
     return switch (node.offer()) {
       case NodeOffer.NotOffered no -> 0;

@@ -36,11 +36,12 @@ record Candidates(List<NodeView.Card> cards, int schedulable, Use total, Use fre
 
   /** The memory that all schedulable cards have, 0 where they differ (2.1, rule 3). */
   long uniformMemory() {
-    boolean uniform =
-        cards.stream()
-            .filter(c -> c.device().schedulable())
-            .allMatch(c -> c.total().memory() == largest.memory());
-    return uniform ? largest.memory() : 0;
+    for (NodeView.Card c : cards) {
+      if (c.device().schedulable() && c.total().memory() != largest.memory()) {
+        return 0;
+      }
+    }
+    return largest.memory();
   }
 
   /** What the node's score is made of. */

@@ -20,7 +20,6 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -38,7 +37,7 @@ final class ContainerWalk {
   private final AllocationPolicy policy;
   private final Phases[] phases;
   private final List<ContainerClaim> claims = new ArrayList<>();
-  private final List<String> why = new ArrayList<>();
+  private final List<Choice> choices = new ArrayList<>();
 
   ContainerWalk(PodRequest pod, List<NodeView.Card> cards, AllocationPolicy policy) {
     this.pod = pod;
@@ -69,9 +68,9 @@ final class ContainerWalk {
     return claims;
   }
 
-  /** One sentence a container. */
-  List<String> why() {
-    return why;
+  /** Why each container has its cards. */
+  List<Choice> choices() {
+    return choices;
   }
 
   private Optional<Refused> placeChain(List<Need> chain) {
@@ -95,13 +94,18 @@ final class ContainerWalk {
                       + (survivors.cards.size() + chosen.size())
                       + " pass"));
         }
-        explain(need, chosen.size(), survivors.cards, missing);
-        survivors.cards.subList(0, missing).forEach(r -> chosen.add(r.at));
+        List<Ranked> taken = survivors.cards.subList(0, missing);
+        choices.add(
+            new Choice(
+                need.container().name(),
+                chosen.size(),
+                taken.stream().map(Ranked::rank).toList(),
+                survivors.cards.size(),
+                policy.word()));
+        taken.forEach(r -> chosen.add(r.at));
       } else {
-        why.add(
-            "container "
-                + need.container().name()
-                + ": the same cards (ids of its init container)");
+        choices.add(
+            new Choice(need.container().name(), chosen.size(), List.of(), 0, policy.word()));
       }
       ofNeed.add(List.copyOf(chosen));
     }
@@ -109,22 +113,6 @@ final class ContainerWalk {
       take(chain.get(k), ofNeed.get(k));
     }
     return Optional.empty();
-  }
-
-  private void explain(Need need, int reused, List<Ranked> survivors, int missing) {
-    StringBuilder text =
-        new StringBuilder("container ").append(need.container().name()).append(": ");
-    if (reused > 0) {
-      text.append("its init container's ").append(reused).append(" and ");
-    }
-    text.append(missing == 1 ? "card " : "cards ");
-    for (int i = 0; i < missing; i++) {
-      text.append(i == 0 ? "" : ", ")
-          .append(survivors.get(i).rank.id())
-          .append(String.format(Locale.ROOT, " (%.1f %% free)", survivors.get(i).rank.freeScore()));
-    }
-    text.append(" of ").append(survivors.size()).append(" that fit, order ").append(policy.word());
-    why.add(text.toString());
   }
 
   private record Ranked(int at, CardRank rank) {}

@@ -129,6 +129,9 @@ final class FilterVerb {
     }
     int fitting = judged.fitting().size();
     int all = fitting + judged.refused().size();
+    if (all == 1) {
+      return "the only node asked about";
+    }
     return fitting == 1
         ? "the only one of " + all + " nodes that fits"
         : "one of " + fitting + " nodes that fit of " + all + ", kube-scheduler's own choice";

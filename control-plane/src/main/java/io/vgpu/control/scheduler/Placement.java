@@ -7,10 +7,15 @@ import java.util.List;
 /**
  * A plan for one pod on one node.
  *
- * @param why one sentence a container: which cards and by what order, for people
+ * @param choices one a container: which cards and by what order
  */
-public record Placement(String node, PodClaim claim, Footprint footprint, List<String> why) {
-  public Placement {
-    why = List.copyOf(why);
+record Placement(String node, PodClaim claim, Footprint footprint, List<Choice> choices) {
+  Placement {
+    choices = List.copyOf(choices);
+  }
+
+  /** One sentence a container, for people. */
+  List<String> why() {
+    return choices.stream().map(Choice::words).toList();
   }
 }

@@ -1,0 +1,41 @@
+package io.vgpu.control.scheduler;
+
+import io.vgpu.control.scheduler.policy.CardRank;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/**
+ * Why a container has its cards. Words are made only where somebody reads them: filter plans
+ * thousands of nodes that nobody asks about.
+ *
+ * @param reused how many cards it takes over from its init container
+ * @param chosen the others, in policy order
+ * @param survivors how many cards it was chosen from
+ */
+record Choice(String container, int reused, List<CardRank> chosen, int survivors, String policy) {
+  Choice {
+    chosen = List.copyOf(chosen);
+  }
+
+  /** One sentence for people. */
+  String words() {
+    if (chosen.isEmpty()) {
+      return "container " + container + ": the same cards, ids of its init container";
+    }
+    String cards =
+        chosen.stream()
+            .map(c -> String.format(Locale.ROOT, "%d (%.1f %% free)", c.id(), c.freeScore()))
+            .collect(Collectors.joining(", "));
+    return "container "
+        + container
+        + ": "
+        + (reused > 0 ? "its init container's " + reused + " and " : "")
+        + (chosen.size() == 1 ? "card " : "cards ")
+        + cards
+        + " of "
+        + survivors
+        + " that fit, order "
+        + policy;
+  }
+}
