@@ -16,6 +16,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -75,18 +76,24 @@ public final class KubeEvents implements AutoCloseable {
       dropped.increment();
       return;
     }
-    threads.execute(
-        () -> {
-          try {
-            write(pod, type, reason, message);
-          } catch (KubernetesClientException | IllegalStateException e) {
-            // illegal state: the client was closed meanwhile
-            log.warn(
-                "event not written [pod: {}, reason: {}, cause: {}]", pod, reason, e.getMessage());
-          } finally {
-            inFlight.release();
-          }
-        });
+    try {
+      threads.execute(() -> written(pod, type, reason, message));
+    } catch (RejectedExecutionException closed) {
+      // somebody tells while the process ends: too late to be written
+      dropped.increment();
+      inFlight.release();
+    }
+  }
+
+  private void written(PodRef pod, Type type, String reason, String message) {
+    try {
+      write(pod, type, reason, message);
+    } catch (KubernetesClientException | IllegalStateException e) {
+      // illegal state: the client was closed meanwhile
+      log.warn("event not written [pod: {}, reason: {}, cause: {}]", pod, reason, e.getMessage());
+    } finally {
+      inFlight.release();
+    }
   }
 
   private void write(PodRef pod, Type type, String reason, String message) {
