@@ -1,6 +1,7 @@
 package io.vgpu.control.reschedule;
 
 import io.vgpu.model.PodRef;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -13,7 +14,7 @@ import java.util.Optional;
  * @param deleting somebody deleted it already
  * @param fixed why it must not be moved, if so: static, mirror or critical
  * @param owner its controller, if any
- * @param replacements how often in a row this name was replaced before
+ * @param replacements how often this name was replaced before, each time soon after the last
  * @param cause what the kubelet said, for people
  */
 public record FailedPod(
@@ -28,6 +29,14 @@ public record FailedPod(
     Instant created,
     int replacements,
     String cause) {
+
+  /** A name that did well for so long starts from no pause again. */
+  static final Duration FORGIVEN = Duration.ofMinutes(10);
+
+  /** How often this name was replaced in a row, now that it failed. */
+  public int replacementsInARow(Instant now) {
+    return Duration.between(created, now).compareTo(FORGIVEN) > 0 ? 0 : replacements;
+  }
 
   /** A pod's phase, as far as it matters here. */
   public enum Phase {

@@ -37,9 +37,6 @@ public final class Rescheduler {
   /** After a fault of the API or a refusal. */
   private static final BackOff RETRY = new BackOff(Duration.ofMillis(200), Duration.ofSeconds(30));
 
-  /** A name that did well for so long starts from no pause again. */
-  private static final Duration FORGIVEN = Duration.ofMinutes(10);
-
   /** After which a promise that cannot be kept is given up, with an event. */
   static final Duration GIVEN_UP = Duration.ofHours(24);
 
@@ -180,8 +177,7 @@ public final class Rescheduler {
       }
       case Action.Evict evict -> begin(pod, pauseOf(evict.owner().uid()));
       case Action.Replace _ -> {
-        boolean forgiven = Duration.between(pod.created(), clock.instant()).compareTo(FORGIVEN) > 0;
-        begin(pod, AGAIN.before(forgiven ? 0 : pod.replacements()));
+        begin(pod, AGAIN.before(pod.replacementsInARow(clock.instant())));
       }
     }
   }
@@ -198,7 +194,7 @@ public final class Rescheduler {
   private Duration pauseOf(String owner) {
     Evictions before = evictionsOfOwner.get(owner);
     if (before == null
-        || Duration.between(before.last(), clock.instant()).compareTo(FORGIVEN) > 0) {
+        || Duration.between(before.last(), clock.instant()).compareTo(FailedPod.FORGIVEN) > 0) {
       return Duration.ZERO;
     }
     return AGAIN.before(before.number());

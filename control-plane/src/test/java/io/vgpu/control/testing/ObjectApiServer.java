@@ -13,11 +13,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
@@ -66,18 +66,12 @@ public final class ObjectApiServer implements AutoCloseable {
   }
 
   /** Runs on the event loop and waits for it. */
-  public <T> T on(Callable<T> work) {
+  public <T> T on(Supplier<T> work) {
     return await(
         Future.future(
             promise ->
                 loop.runOnContext(
-                    v -> {
-                      try {
-                        promise.complete(work.call());
-                      } catch (Exception e) {
-                        promise.fail(e);
-                      }
-                    })));
+                    v -> Future.succeededFuture().map(x -> work.get()).onComplete(promise))));
   }
 
   /** Adds or replaces an object, as somebody else would. */

@@ -51,7 +51,7 @@ public final class ControllerApi {
 
   /** Pods and the copies of pods. */
   public PodsApi pods() {
-    return new KubePods(client.get(), names, copiesNamespace);
+    return new KubePods(client.get(), names, copiesNamespace, Clock.systemUTC());
   }
 
   /** Events on pods, log, counters. */

@@ -14,6 +14,7 @@ import io.vgpu.control.reschedule.PodCopies;
 import io.vgpu.control.reschedule.PodsApi;
 import io.vgpu.control.reschedule.StoredCopy;
 import io.vgpu.model.PodRef;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -36,9 +37,11 @@ public final class KubePods implements PodsApi {
   private final Names names;
   private final FailedPods slim;
   private final String copiesNamespace;
+  private final Clock clock;
 
   /** {@code copiesNamespace}: where copies wait, as Secrets. */
-  public KubePods(KubernetesClient client, Names names, String copiesNamespace) {
+  public KubePods(KubernetesClient client, Names names, String copiesNamespace, Clock clock) {
+    this.clock = clock;
     this.client = client;
     this.names = names;
     this.slim = new FailedPods(names);
@@ -71,7 +74,7 @@ public final class KubePods implements PodsApi {
         record,
         meta.getResourceVersion(),
         Optional.ofNullable(FailedPods.annotations(meta).get(Names.REPLACES)),
-        PodCopies.of(raw, names, record.replacements()).toString());
+        PodCopies.of(raw, names, record.replacementsInARow(clock.instant())).toString());
   }
 
   @Override
