@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A whole extender on loopback, against a fake API server. */
 public final class RunningExtender implements AutoCloseable {
@@ -31,6 +32,12 @@ public final class RunningExtender implements AutoCloseable {
   private final List<PodPlaced> placed = new CopyOnWriteArrayList<>();
 
   public RunningExtender(FakeApiServer api, Path folder, String gates) throws IOException {
+    this(api, folder, gates, null);
+  }
+
+  public RunningExtender(
+      FakeApiServer api, Path folder, String gates, ExtenderConfig.@Nullable Tls tls)
+      throws IOException {
     Path key = folder.resolve("claim.key");
     Files.writeString(key, KEY + "\n");
     opsPort = freePort();
@@ -40,7 +47,7 @@ public final class RunningExtender implements AutoCloseable {
             Names.DEFAULT,
             "vgpu-scheduler",
             new ExtenderConfig.Server("127.0.0.1", 0, "127.0.0.1", opsPort),
-            null,
+            tls,
             0,
             FeatureGates.parse(ExtenderGate.class, gates),
             key);
@@ -68,6 +75,10 @@ public final class RunningExtender implements AutoCloseable {
 
   public SchedulerClient client() {
     return client;
+  }
+
+  public int port() {
+    return extender.port();
   }
 
   public int opsPort() {
