@@ -172,13 +172,15 @@ public final class Demo {
     return cluster.client();
   }
 
-  /** Removes the demo's pods and stops our parts; the cluster stays. */
+  /** Stops our parts and removes the demo's pods; the cluster stays. */
   public void clean() {
+    product.stop();
+    // only a stopped controller makes no new pod out of one that is removed
+    product.forgetCopies();
     client().pods().inNamespace(NAMESPACE).withGracePeriod(0).delete();
     Await.until(
         "the demo's pods to go",
         Duration.ofSeconds(60),
         () -> client().pods().inNamespace(NAMESPACE).list().getItems().isEmpty());
-    product.stop();
   }
 }

@@ -29,6 +29,8 @@ import java.util.Optional;
  */
 public final class Product {
   private static final Duration READY = Duration.ofSeconds(60);
+  private static final int CONTROLLER_WATCHES = 2;
+  private static final String COPIES_NAMESPACE = "vgpu-manager-copies";
 
   private final Cluster cluster;
   private final Checkout checkout;
@@ -71,6 +73,7 @@ public final class Product {
     }
     manifests.webhook(wanted.webhook());
     awaitCards();
+    awaitControllerLeads();
   }
 
   /** Stops every part and removes what would hinder other pods (webhook and guard); RBAC stays. */
@@ -120,6 +123,29 @@ public final class Product {
     return cluster.auditLog().since(auditBegan).stream()
         .filter(r -> r.status() == 403 && users.contains(r.user()))
         .toList();
+  }
+
+  /**
+   * A controller is ready before it leads; once it does, it watches failed and marked pods. Without
+   * this wait its first lists would fall into the way of the first pod.
+   */
+  private void awaitControllerLeads() {
+    Await.until("the controller to lead", READY, () -> controllerWatches() >= CONTROLLER_WATCHES);
+  }
+
+  private long controllerWatches() {
+    return cluster.auditLog().since(auditBegan).stream()
+        .filter(r -> r.user().equals(OurPart.CONTROLLER.user()))
+        .filter(r -> r.verb().equals("watch") && r.resource().equals("pods"))
+        .count();
+  }
+
+  /**
+   * Lets go of copies that a stopped controller would still turn into pods. Call it after {@link
+   * #stop}.
+   */
+  public void forgetCopies() {
+    cluster.client().secrets().inNamespace(COPIES_NAMESPACE).delete();
   }
 
   /** Waits until the node offers its slots. */
