@@ -229,14 +229,24 @@ final class Admission {
             return Outcome.refused(
                 Reason.DEVICES_NOT_PROPOSED, "nobody was given exactly " + requested);
           }
-          for (Allocation owner : owners) {
-            Outcome<Boolean> ready = ready(owner, deadline);
-            if (ready instanceof Outcome.Refused<Boolean>) {
-              return ready;
-            }
-          }
-          return Outcome.given(true);
+          return started(owners, deadline);
         });
+  }
+
+  private Outcome<Boolean> started(List<Allocation> owners, Deadline deadline) {
+    Ledger ledger = books.ledger();
+    for (Allocation owner : owners) {
+      Outcome<Boolean> ready = ready(owner, deadline);
+      if (ready instanceof Outcome.Refused<Boolean>) {
+        return ready;
+      }
+      PodEntry entry = ledger.entry(owner.pod().uid()).orElse(owner.entry());
+      ledger = ledger.with(entry.asAsked(owner.claim().container()));
+    }
+    return switch (books.commit(ledger, deadline)) {
+      case Outcome.Refused<Ledger> r -> r.as();
+      case Outcome.Given<Ledger> g -> Outcome.given(true);
+    };
   }
 
   /**

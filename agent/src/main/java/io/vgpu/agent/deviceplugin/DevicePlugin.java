@@ -67,7 +67,9 @@ public final class DevicePlugin {
       LongSupplier nanoTime) {}
 
   /** A look before each registration: the target is to be back 0.5 s after a kubelet's restart. */
-  private static final Duration NOTE_LIMIT = Duration.ofMillis(250);
+  private static final Duration NOTE_LIMIT = Duration.ofMillis(100);
+
+  private static final Duration RESTORE_LIMIT = Duration.ofSeconds(10);
 
   private final DevicePluginConfig config;
   private final Collaborators with;
@@ -196,8 +198,11 @@ public final class DevicePlugin {
         books.alone(
             deadline,
             d -> {
-              startUp.lookAround(d);
-              startUp.restoreFiles(d);
+              do {
+                startUp.lookAround(d);
+              } while (!startUp.hasLooked() && !d.passed());
+              // never cut short by a slow look: the kubelet does not ask again for what runs
+              startUp.restoreFiles(Deadline.in(RESTORE_LIMIT, with.nanoTime()));
               return Outcome.given(true);
             });
     if (done instanceof Outcome.Refused<Boolean> r) {

@@ -90,6 +90,7 @@ final class LedgerCodec {
             (container, h) -> {
               ObjectNode one = held.putObject(container);
               one.put("stage", h.stage().name());
+              one.put("asked", h.asked());
               ArrayNode ids = one.putArray("ids");
               h.ids().stream().sorted().forEach(ids::add);
             });
@@ -156,7 +157,12 @@ final class LedgerCodec {
         }
         ids.add(id.stringValue());
       }
-      held.put(h.getKey(), new Held(ids, Stage.valueOf(string(h.getValue(), "stage"))));
+      held.put(
+          h.getKey(),
+          new Held(
+              ids,
+              Stage.valueOf(string(h.getValue(), "stage")),
+              h.getValue().path("asked").asBoolean(false)));
     }
     return new PodEntry(
         pod(o),

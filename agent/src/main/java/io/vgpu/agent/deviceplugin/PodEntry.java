@@ -31,8 +31,14 @@ record PodEntry(
   /** One vGPU container, in the order in which the kubelet asks for their devices. */
   record Turn(String container, ContainerKind kind, long number) {}
 
-  /** Ids of one container. */
-  record Held(Set<String> ids, Stage stage) {
+  /**
+   * Ids of one container.
+   *
+   * @param asked the kubelet asked before a start: a container that has started without that was
+   *     started without its devices, by a kubelet that lost its checkpoint before we were
+   *     registered again
+   */
+  record Held(Set<String> ids, Stage stage, boolean asked) {
     Held {
       ids = Set.copyOf(ids);
     }
@@ -105,7 +111,17 @@ record PodEntry(
 
   PodEntry with(String container, Set<String> ids, Stage stage) {
     Map<String, Held> more = new LinkedHashMap<>(held);
-    more.put(container, new Held(ids, stage));
+    Held before = held.get(container);
+    // the kubelet may admit a pod anew that runs: what it asked before stays true of the same ids
+    boolean asked = before != null && before.asked() && before.ids().equals(ids);
+    more.put(container, new Held(ids, stage, asked));
+    return new PodEntry(pod, claim, seal, policy, order, more, ended);
+  }
+
+  /** The kubelet asked whether the container may start. */
+  PodEntry asAsked(String container) {
+    Map<String, Held> more = new LinkedHashMap<>(held);
+    more.computeIfPresent(container, (c, h) -> new Held(h.ids(), h.stage(), true));
     return new PodEntry(pod, claim, seal, policy, order, more, ended);
   }
 

@@ -40,26 +40,42 @@ final class PodViews {
 
   /** The kubelet's view where it answers, else the API's. */
   Outcome<PodView> look(Deadline deadline) {
-    List<ListedPod> listed;
+    return switch (listed(deadline)) {
+      case Outcome.Refused<List<ListedPod>> r -> r.as();
+      case Outcome.Given<List<ListedPod>>(List<ListedPod> listed) -> {
+        Optional<List<NodePod>> ofKubelet = kubeletPods.get(deadline.atMost(KUBELET_MAX));
+        AgentMeters.IDENTITY_VIEWS
+            .counter(meters, ofKubelet.isPresent() ? "kubelet" : "api")
+            .increment();
+        yield Outcome.given(
+            ofKubelet
+                .map(
+                    pods ->
+                        new PodView(
+                            listed, pods.stream().map(this::merged).toList(), true, this::apiHas))
+                .orElseGet(() -> byApi(listed)));
+      }
+    };
+  }
+
+  /** The list, with what the API's watch has told already: the quickest look. */
+  Outcome<PodView> lookInMemory(Deadline deadline) {
+    return switch (listed(deadline)) {
+      case Outcome.Refused<List<ListedPod>> r -> r.as();
+      case Outcome.Given<List<ListedPod>>(List<ListedPod> listed) -> Outcome.given(byApi(listed));
+    };
+  }
+
+  private Outcome<List<ListedPod>> listed(Deadline deadline) {
     try {
-      listed = podResources.list(deadline.atMost(LIST_MAX));
+      List<ListedPod> listed = podResources.list(deadline.atMost(LIST_MAX));
       AgentMeters.POD_RESOURCES_CALLS.counter(meters, "ok").increment();
+      return Outcome.given(listed);
     } catch (StatusRuntimeException e) {
       AgentMeters.POD_RESOURCES_CALLS.counter(meters, "failed").increment();
       return Outcome.refused(
           Reason.POD_SOURCES_UNREACHABLE, "pod-resources List: " + e.getStatus());
     }
-    Optional<List<NodePod>> ofKubelet = kubeletPods.get(deadline.atMost(KUBELET_MAX));
-    AgentMeters.IDENTITY_VIEWS
-        .counter(meters, ofKubelet.isPresent() ? "kubelet" : "api")
-        .increment();
-    return Outcome.given(
-        ofKubelet
-            .map(
-                pods ->
-                    new PodView(
-                        listed, pods.stream().map(this::merged).toList(), true, this::apiHas))
-            .orElseGet(() -> byApi(listed)));
   }
 
   /** What the API's watch knows of the listed pods, deleted ones among them. */

@@ -122,7 +122,11 @@ final class StartUp {
             pod.ref(),
             container,
             ids);
-        return ledger.with(resolver.entry(pod, claim, ledger).with(container, ids, Stage.ATTACHED));
+        return ledger.with(
+            resolver
+                .entry(pod, claim, ledger)
+                .with(container, ids, Stage.ATTACHED)
+                .asAsked(container));
       }
     }
     return ledger;
@@ -144,7 +148,7 @@ final class StartUp {
    * will be refused. Without an answer in time nothing is noted. Any virtual thread.
    */
   void noteWhoWaits(Deadline deadline) {
-    if (views.look(deadline) instanceof Outcome.Given<PodView>(PodView view)) {
+    if (views.lookInMemory(deadline) instanceof Outcome.Given<PodView>(PodView view)) {
       note(view);
     } else {
       passedOver.looked(Set.of(), "");
@@ -175,16 +179,25 @@ final class StartUp {
   void reportUnserved(PodView view, Set<String> before) {
     for (NodePod pod : view.pods()) {
       String uid = pod.ref().uid();
-      if (before.contains(uid)
-          && passedOver.contains(uid)
-          && !books.ledger().isRefused(uid)
-          && !pod.terminal()
-          && !pod.deleting()) {
-        lacks(pod, view)
-            .filter(t -> !servedByUs(pod, t))
-            .ifPresent(t -> report(pod, t.container()));
+      if (books.ledger().isRefused(uid) || pod.terminal() || pod.deleting()) {
+        continue;
       }
+      Optional<String> without = startedWithout(pod);
+      if (without.isEmpty() && before.contains(uid) && passedOver.contains(uid)) {
+        without = lacks(pod, view).filter(t -> !servedByUs(pod, t)).map(Turn::container);
+      }
+      without.ifPresent(container -> report(pod, container));
     }
+  }
+
+  /** A container that has an id though the kubelet never asked us before its start. */
+  private Optional<String> startedWithout(NodePod pod) {
+    return books.ledger().entry(pod.ref().uid()).stream()
+        .flatMap(e -> e.held().entrySet().stream())
+        .filter(h -> !h.getValue().asked())
+        .map(java.util.Map.Entry::getKey)
+        .filter(pod.started()::contains)
+        .findFirst();
   }
 
   private boolean servedByUs(NodePod pod, Turn t) {

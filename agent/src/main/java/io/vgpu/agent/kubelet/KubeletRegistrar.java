@@ -1,16 +1,19 @@
 package io.vgpu.agent.kubelet;
 
 import io.grpc.ManagedChannel;
-import io.grpc.StatusRuntimeException;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vgpu.agent.metrics.AgentMeters;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import k8s.deviceplugin.v1beta1.DevicePluginOptions;
+import k8s.deviceplugin.v1beta1.Empty;
 import k8s.deviceplugin.v1beta1.RegisterRequest;
 import k8s.deviceplugin.v1beta1.RegistrationGrpc;
 import org.jspecify.annotations.Nullable;
@@ -20,20 +23,34 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps one plugin registered with whichever kubelet runs (node-agent.md 2.2, identity-facts.md 3).
  *
- * <p>It looks at what is, every 50 ms and whenever a ListAndWatch stream opens or ends: is our
- * socket file still there (the kubelet removes all at its start, possibly after we bound), is
- * {@code kubelet.sock} the one we registered at, does anybody watch us. While a stream is open
- * nothing is registered: the kubelet would disconnect the new client when the old stream ends
- * (D22). Runs on a virtual thread of its own; every pause is bounded.
+ * <p>It looks at what is, every 50 ms, every 5 ms while nobody watches us, and whenever a
+ * ListAndWatch stream opens or ends: is our socket file still there (the kubelet removes all at its
+ * start, possibly after we bound), is {@code kubelet.sock} the one we registered at, does anybody
+ * watch us. While a stream is open nothing is registered: the kubelet would disconnect the new
+ * client when the old stream ends (D22). Runs on a virtual thread of its own; every pause is
+ * bounded.
  */
 public final class KubeletRegistrar {
   private static final Logger log = LoggerFactory.getLogger(KubeletRegistrar.class);
   private static final Duration LOOK = Duration.ofMillis(50);
+
+  /**
+   * While nobody watches us: a kubelet that starts without its checkpoint starts containers without
+   * their devices until the resource is registered.
+   */
+  private static final Duration QUICK = Duration.ofMillis(5);
+
   private static final Duration PAUSE_MAX = Duration.ofMillis(200);
   private static final Duration CALL_MAX = Duration.ofSeconds(5);
 
   /** How long a registered plugin may stay without a stream before it registers again. */
   private static final Duration UNWATCHED_MAX = Duration.ofSeconds(5);
+
+  private enum Result {
+    REGISTERED,
+    SOCKET_GONE,
+    FAILED
+  }
 
   private final KubeletTransport transport;
   private final KubeletSocket socket;
@@ -113,7 +130,8 @@ public final class KubeletRegistrar {
     while (!stopped) {
       look();
       try {
-        if (news.tryAcquire(LOOK.toNanos(), TimeUnit.NANOSECONDS)) {
+        Duration next = streams.any() ? LOOK : QUICK;
+        if (news.tryAcquire(next.toNanos(), TimeUnit.NANOSECONDS)) {
           news.drainPermits();
         }
       } catch (InterruptedException e) {
@@ -135,20 +153,26 @@ public final class KubeletRegistrar {
       return; // backing off from this very socket
     }
     beforeRegister.run();
-    boolean registered = register();
-    AgentMeters.REGISTRATIONS.counter(meters, registered ? "ok" : "failed").increment();
-    if (registered) {
-      pause = Duration.ZERO;
-      triedAt = null;
-      synchronized (this) {
-        registeredAt = kubelet;
-        registeredNanos = nanoTime.getAsLong();
+    Result result = socket.isPublished() ? register() : Result.SOCKET_GONE;
+    AgentMeters.REGISTRATIONS
+        .counter(meters, result == Result.REGISTERED ? "ok" : "failed")
+        .increment();
+    switch (result) {
+      case REGISTERED -> {
+        pause = Duration.ZERO;
+        triedAt = null;
+        synchronized (this) {
+          registeredAt = kubelet;
+          registeredNanos = nanoTime.getAsLong();
+        }
+        log.info("registered [resource: {}, endpoint: {}]", resource, socket.endpoint());
       }
-      log.info("registered [resource: {}, endpoint: {}]", resource, socket.endpoint());
-    } else {
-      triedAt = kubelet;
-      pause = pause.isZero() ? LOOK : min(pause.multipliedBy(2), PAUSE_MAX);
-      notBefore = nanoTime.getAsLong() + pause.toNanos();
+      case SOCKET_GONE -> news.release(); // listen again at once
+      case FAILED -> {
+        triedAt = kubelet;
+        pause = pause.isZero() ? QUICK : min(pause.multipliedBy(2), PAUSE_MAX);
+        notBefore = nanoTime.getAsLong() + pause.toNanos();
+      }
     }
   }
 
@@ -174,11 +198,15 @@ public final class KubeletRegistrar {
     }
   }
 
-  private boolean register() {
+  /**
+   * The kubelet dials us back before it answers, and tries for seconds when our file is not there;
+   * it may have removed the file just now. So the file is watched while the call is under way.
+   */
+  private Result register() {
     ManagedChannel channel = transport.channel(kubeletSocket);
     try {
-      var unused =
-          RegistrationGrpc.newBlockingStub(channel)
+      Future<Empty> answer =
+          RegistrationGrpc.newFutureStub(channel)
               .withDeadlineAfter(CALL_MAX.toNanos(), TimeUnit.NANOSECONDS)
               .register(
                   RegisterRequest.newBuilder()
@@ -188,10 +216,22 @@ public final class KubeletRegistrar {
                       // some kubelets trust these and never ask for the options
                       .setOptions(options())
                       .build());
-      return true;
-    } catch (StatusRuntimeException e) {
-      log.debug("not registered yet [cause: {}]", e.getStatus());
-      return false;
+      while (socket.isPublished()) {
+        try {
+          var unused = answer.get(QUICK.toNanos(), TimeUnit.NANOSECONDS);
+          return Result.REGISTERED;
+        } catch (TimeoutException e) {
+          log.trace("registration under way");
+        }
+      }
+      answer.cancel(true);
+      return Result.SOCKET_GONE;
+    } catch (ExecutionException e) {
+      log.debug("not registered yet [cause: {}]", String.valueOf(e.getCause()));
+      return Result.FAILED;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Result.FAILED;
     } finally {
       channel.shutdownNow();
     }

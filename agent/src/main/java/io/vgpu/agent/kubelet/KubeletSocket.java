@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +33,7 @@ public final class KubeletSocket {
   private final List<BindableService> services;
   private final Executor executor;
   private @Nullable Server server;
+  private int listened;
   private @Nullable SocketFile published;
 
   /** {@code path}: the kubelet dials it by base name, in the folder of its own socket. */
@@ -48,8 +50,9 @@ public final class KubeletSocket {
    * runs is ended first: its file is gone, nobody can reach it any more.
    */
   public synchronized void listen() throws IOException {
-    end();
-    Path bound = path.resolveSibling("." + path.getFileName() + ".new");
+    end(Duration.ZERO); // nobody can reach the old one any more: its end need not be waited for
+    // another name each time: the old server removes the name it was bound to when it ends
+    Path bound = path.resolveSibling("." + path.getFileName() + "." + listened++);
     Files.deleteIfExists(bound);
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new DomainSocketAddress(bound.toString()))
@@ -84,7 +87,7 @@ public final class KubeletSocket {
   /** Ends calls and listening, and removes the file if it is still ours. */
   public synchronized void close() {
     boolean mine = isPublished();
-    end();
+    end(Duration.ofSeconds(1));
     if (mine) {
       try {
         Files.deleteIfExists(path);
@@ -94,7 +97,7 @@ public final class KubeletSocket {
     }
   }
 
-  private void end() {
+  private void end(Duration wait) {
     Server running = server;
     server = null;
     published = null;
@@ -103,7 +106,7 @@ public final class KubeletSocket {
     }
     running.shutdownNow();
     try {
-      if (!running.awaitTermination(1, TimeUnit.SECONDS)) {
+      if (wait.isPositive() && !running.awaitTermination(wait.toMillis(), TimeUnit.MILLISECONDS)) {
         log.warn("calls still run on a socket that is closed [socket: {}]", path);
       }
     } catch (InterruptedException e) {

@@ -46,19 +46,20 @@ public final class PodResources implements AutoCloseable {
    */
   public List<ListedPod> list(Duration deadline) {
     long end = nanoTime.getAsLong() + deadline.toNanos();
+    // a channel that lost its kubelet would wait a second and more before it connects again
+    channel.resetConnectBackoff();
     while (true) {
       long left = Math.max(1, end - nanoTime.getAsLong());
       try {
         return read(
             PodResourcesListerGrpc.newBlockingStub(channel)
+                .withWaitForReady()
                 .withDeadlineAfter(left, TimeUnit.NANOSECONDS)
                 .list(ListPodResourcesRequest.getDefaultInstance()),
             resource);
       } catch (StatusRuntimeException e) {
         boolean limited = e.getStatus().getCode() == Status.Code.RESOURCE_EXHAUSTED;
         if (!limited || end - nanoTime.getAsLong() <= RATE_PAUSE.toNanos()) {
-          // a channel that failed once waits a second and more before it connects again
-          channel.resetConnectBackoff();
           throw e;
         }
         LockSupport.parkNanos(RATE_PAUSE.toNanos());

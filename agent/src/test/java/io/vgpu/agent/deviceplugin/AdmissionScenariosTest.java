@@ -253,6 +253,18 @@ class AdmissionScenariosTest {
   }
 
   @Test
+  void aContainerThatStartedUnaskedIsReported() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", app("main", 0));
+    gotItsClaim(pod, rig.run(pod));
+    // a kubelet without its checkpoint starts it before we are registered again
+    rig.bind(pod.running());
+    AllocationFailed fact = rig.fact(AllocationFailed.class);
+    assertThat(fact.pod()).isEqualTo(pod.ref());
+    assertThat(fact.reason()).isEqualTo(Reason.RUNS_WITHOUT_DEVICES);
+  }
+
+  @Test
   void withTwoCandidatesLeftNobodyIsGuessed() throws Exception {
     rig.startAgent();
     TestPod a = rig.bind(TestPod.of("a", app("main", 0)));

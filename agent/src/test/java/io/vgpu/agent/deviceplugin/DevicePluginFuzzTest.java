@@ -123,7 +123,8 @@ class DevicePluginFuzzTest {
     Arbitrary<Map<String, Held>> held =
         Arbitraries.maps(
                 Arbitraries.of("main", "side"),
-                Combinators.combine(ids, Arbitraries.of(Stage.class)).as(Held::new))
+                Combinators.combine(ids, Arbitraries.of(Stage.class), Arbitraries.of(true, false))
+                    .as(Held::new))
             .ofMaxSize(2);
     Arbitrary<List<Turn>> order =
         Combinators.combine(

@@ -16,6 +16,7 @@ import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.KubeClient;
 import io.vgpu.kube.KubeEvents;
 import io.vgpu.kube.TokenBucket;
+import io.vgpu.model.ContainerDemand;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.runtime.Lane;
 import java.nio.file.Path;
@@ -209,8 +210,15 @@ final class Rig {
     return kubelet.admit(pod.ref(), pod.demand());
   }
 
-  /** Its containers run: the status says so everywhere. */
+  /** The kubelet asks, then its containers run: the status says so everywhere. */
   TestPod started(TestPod pod) {
+    for (ContainerDemand c : pod.demand().vgpuContainers()) {
+      Set<String> ids = kubelet.held(pod.ref().uid(), c.name());
+      String refusal = ids.isEmpty() ? "" : kubelet.preStart(ids);
+      if (!refusal.isEmpty()) {
+        throw new AssertionError(refusal);
+      }
+    }
     return bind(pod.running());
   }
 
