@@ -119,6 +119,26 @@ class BadInputIT {
                 .anyMatch(m -> m != null && m.contains(says)));
   }
 
+  private void awaitRunning(String pod) {
+    boolean running =
+        Await.holdsWithin(LIMIT, () -> "Running".equals(get(pod).getStatus().getPhase()));
+    assertThat(running)
+        .as(
+            "pod %s runs; its status is %s, its events are %s, the extender says %s",
+            pod,
+            get(pod).getStatus(),
+            cluster
+                .client()
+                .v1()
+                .events()
+                .inNamespace(namespace)
+                .withField("involvedObject.name", pod)
+                .list()
+                .getItems(),
+            product.log(OurPart.EXTENDER))
+        .isTrue();
+  }
+
   private void refused(Pod pod, String says) {
     assertThatThrownBy(() -> create(pod))
         .isInstanceOf(KubernetesClientException.class)
@@ -130,7 +150,9 @@ class BadInputIT {
     start(ProductConfig.DEFAULT);
     refused(pod("cores", 1, 101, 0), "container main requests vGPU core exceeding limit");
     refused(pod("number", 17, 10, 0), "container main requests vGPU number exceeding limit");
-    refused(pod("memory", 1, 10, 1L << 60), "container main requests vGPU memory exceeding limit");
+    refused(
+        pod("memory", 1, 10, 5_000_000_000_000L),
+        "container main requests vGPU memory exceeding limit");
     refused(pod("negative", -1, 10, 0), "-1");
     Pod reuse = pod("reuse", 1, 10, 64);
     reuse
@@ -152,8 +174,7 @@ class BadInputIT {
                 VgpuPods.container("main", VgpuPods.limits(1, 10, 64), SLEEP)));
     assertThat(forger.getMetadata().getAnnotations()).doesNotContainKey(NAMES.preAllocated());
 
-    Await.until(
-        "the pod to run", LIMIT, () -> "Running".equals(get("forger").getStatus().getPhase()));
+    awaitRunning("forger");
     assertThatThrownBy(
             () ->
                 cluster
@@ -177,7 +198,7 @@ class BadInputIT {
     start(ProductConfig.DEFAULT.withoutWebhook().withoutGuard());
     create(pod("cores", 1, 101, 0));
     create(pod("number", 17, 10, 0));
-    create(pod("memory", 1, 10, 1L << 60));
+    create(pod("memory", 1, 10, 5_000_000_000_000L));
     create(pod("only-cores", 0, 20, 0));
     create(pod("zero", 0, 0, 64));
     create(pod("too-many", 9, 10, 64));
@@ -193,10 +214,7 @@ class BadInputIT {
     awaitEvent("zero", "without vgpu-number");
     awaitEvent("too-many", "Insufficient GPU cards");
     awaitEvent("unknown-policy", "unsupported device scheduling policy \"tightest\"");
-    Await.until(
-        "the pod with the unknown policy to run all the same",
-        LIMIT,
-        () -> "Running".equals(get("unknown-policy").getStatus().getPhase()));
+    awaitRunning("unknown-policy");
 
     // a claim that nobody of ours wrote, straight to the kubelet
     Pod malformed =
@@ -243,10 +261,7 @@ class BadInputIT {
     create(pod("waits", 1, 10, 64));
     awaitEvent("waits", "node vGPU configuration invalid");
     annotateNode(good);
-    Await.until(
-        "the pod to run once the node can be read",
-        LIMIT,
-        () -> "Running".equals(get("waits").getStatus().getPhase()));
+    awaitRunning("waits");
   }
 
   private void annotateNode(String config) {
