@@ -74,7 +74,8 @@ public final class BurstRun {
     Killer killer = new Killer(cluster, product, elapsedMs);
     ScheduledExecutorService looks = Executors.newScheduledThreadPool(2);
     try (Witness witness = new Witness(client(), namespace, history, elapsedMs);
-        PrintCollector prints = new PrintCollector(cluster.paths().podLogs(), namespace);
+        PrintCollector prints =
+            new PrintCollector(cluster.paths().podLogs(), namespace, elapsedMs);
         DeviceSampler sampler =
             new DeviceSampler(
                 cluster.paths().podResourcesSocket(),
@@ -124,7 +125,7 @@ public final class BurstRun {
       List<String> early,
       List<Finding> findings,
       long audit) {
-    Judge judge = new Judge(history, Set.copyOf(early));
+    Judge judge = new Judge(history, Set.copyOf(early), killer.checkpointLostAtMs());
     List<Print> printed = prints.prints();
     List<String> bound = bound(audit);
     Set<String> made = new java.util.HashSet<>(director.made());
@@ -158,6 +159,9 @@ public final class BurstRun {
         "%d containers printed what they see and were compared with their claims"
             .formatted(printed.stream().filter(p -> p.view().isPresent()).count()));
     facts.add(sampler.summary());
+    facts.add(
+        "%d containers ran without devices because the kubelet had lost its checkpoint and knew no plugin"
+            .formatted(judge.withoutDevices(printed)));
     if (director.triedAgain() > 0) {
       facts.add(director.triedAgain() + " times an object had to be made or opened again");
     }

@@ -3,6 +3,7 @@ package io.vgpu.e2e.burst;
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.e2e.burst.Finding.Check;
 import io.vgpu.model.ContainerClaim;
+import io.vgpu.model.ContainerKind;
 import io.vgpu.model.PodClaim;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,9 +38,11 @@ final class DeviceAudit {
         .filter(p -> p.holds() && !p.last().deleting() && p.claim().isPresent())
         .flatMap(
             p ->
-                p.last().running().stream()
-                    .filter(c -> p.claim().flatMap(claim -> claim.of(c)).isPresent())
-                    .map(c -> new Running(p.uid(), p.name(), c)))
+                p.last().demand().vgpuContainers().stream()
+                    // the kubelet never lists sequential init containers
+                    .filter(c -> c.kind() != ContainerKind.INIT)
+                    .filter(c -> p.last().running().contains(c.name()))
+                    .map(c -> new Running(p.uid(), p.name(), c.name())))
         .toList();
   }
 

@@ -22,13 +22,22 @@ import java.util.stream.Collectors;
 final class Judge {
   private final PodHistory history;
   private final Set<String> withoutPlugin;
+  private final Optional<Long> checkpointLostAtMs;
+
+  /**
+   * A kubelet that starts without its checkpoint admits pods without asking anybody until our agent
+   * has registered; the agent may itself be starting then.
+   */
+  private static final long KNOWS_NO_PLUGIN_MS = 60_000;
 
   /**
    * @param withoutPlugin UIDs of the pods that the kubelet admitted while no plugin existed
+   * @param checkpointLostAtMs when the kubelet last lost its checkpoint under way
    */
-  Judge(PodHistory history, Set<String> withoutPlugin) {
+  Judge(PodHistory history, Set<String> withoutPlugin, Optional<Long> checkpointLostAtMs) {
     this.history = history;
     this.withoutPlugin = Set.copyOf(withoutPlugin);
+    this.checkpointLostAtMs = checkpointLostAtMs;
   }
 
   /** Every container that has printed everything sees exactly its claim, by UID. */
@@ -47,8 +56,14 @@ final class Judge {
       return;
     }
     if (withoutPlugin.contains(print.uid())) {
-      if (view.env().containsKey("NVIDIA_VISIBLE_DEVICES") || !view.devices().isEmpty()) {
+      if (!seesNothing(view)) {
         findings.add(about(print, "has devices though no plugin existed: " + view.raw()));
+      }
+      return;
+    }
+    if (seesNothing(view) && kubeletKnewNoPlugin(print)) {
+      if (!pod.get().troubled() && !pod.get().last().terminal()) {
+        findings.add(about(print, "runs without devices, and nobody noticed"));
       }
       return;
     }
@@ -69,6 +84,34 @@ final class Judge {
     if (!differences.isEmpty()) {
       findings.add(about(print, "differs from its claim: " + String.join("; ", differences)));
     }
+  }
+
+  /** Nothing of ours at all: neither a card nor a part of what comes with one. */
+  private static boolean seesNothing(ContainerView view) {
+    return !view.env().containsKey("NVIDIA_VISIBLE_DEVICES")
+        && !view.env().containsKey("VGPU_POD_UID")
+        && view.devices().isEmpty()
+        && view.limits().isEmpty()
+        && view.mounts().keySet().stream().noneMatch(m -> m.startsWith("/"));
+  }
+
+  /**
+   * The kubelet had lost its checkpoint shortly before: then it starts containers without a word to
+   * the plugin, as it did with {@code withoutPlugin}. Nobody can hinder it; the pod must be found.
+   */
+  private boolean kubeletKnewNoPlugin(Print print) {
+    return checkpointLostAtMs
+        .filter(at -> print.seenAtMs() >= at && print.seenAtMs() - at <= KNOWS_NO_PLUGIN_MS)
+        .isPresent();
+  }
+
+  /** How many containers ran without devices for a lost checkpoint. */
+  long withoutDevices(List<Print> prints) {
+    return prints.stream()
+        .filter(p -> !withoutPlugin.contains(p.uid()) && kubeletKnewNoPlugin(p))
+        .flatMap(p -> p.view().stream())
+        .filter(Judge::seesNothing)
+        .count();
   }
 
   /** Who succeeded has printed in each of its containers: otherwise nothing was compared. */

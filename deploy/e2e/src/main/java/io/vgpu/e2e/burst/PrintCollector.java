@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 
 /**
  * Keeps what containers print: reads the node's pod log folder ({@code
@@ -28,11 +29,13 @@ final class PrintCollector implements AutoCloseable {
 
   private final Path folder;
   private final String namespace;
+  private final LongSupplier elapsedMs;
   private final Map<Path, Tracked> files = new TreeMap<>();
 
-  PrintCollector(Path podLogs, String namespace) {
+  PrintCollector(Path podLogs, String namespace, LongSupplier elapsedMs) {
     this.folder = podLogs;
     this.namespace = namespace;
+    this.elapsedMs = elapsedMs;
   }
 
   private static final class Tracked {
@@ -40,14 +43,16 @@ final class PrintCollector implements AutoCloseable {
     private final String pod;
     private final String container;
     private final int run;
+    private final long seenAtMs;
     private final StringBuilder log = new StringBuilder();
     private Optional<FileChannel> channel;
 
-    Tracked(String uid, String pod, String container, int run, FileChannel channel) {
+    Tracked(String uid, String pod, String container, int run, long seenAtMs, FileChannel channel) {
       this.uid = uid;
       this.pod = pod;
       this.container = container;
       this.run = run;
+      this.seenAtMs = seenAtMs;
       this.channel = Optional.of(channel);
     }
   }
@@ -95,7 +100,14 @@ final class PrintCollector implements AutoCloseable {
       return; // gone since it was listed: it was never held, so its content is unknown
     }
     files.put(
-        file, new Tracked(parts[2], parts[1], name(container), Integer.parseInt(run), channel));
+        file,
+        new Tracked(
+            parts[2],
+            parts[1],
+            name(container),
+            Integer.parseInt(run),
+            elapsedMs.getAsLong(),
+            channel));
   }
 
   private static String name(Path path) {
@@ -124,7 +136,10 @@ final class PrintCollector implements AutoCloseable {
   /** Everything that was printed up to the last scan, whole prints and partial ones. */
   synchronized List<Print> prints() {
     return files.values().stream()
-        .map(f -> new Print(f.uid, f.pod, f.container, f.run, CriLog.text(f.log.toString())))
+        .map(
+            f ->
+                new Print(
+                    f.uid, f.pod, f.container, f.run, f.seenAtMs, CriLog.text(f.log.toString())))
         .toList();
   }
 

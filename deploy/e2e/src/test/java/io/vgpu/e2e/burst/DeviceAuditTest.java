@@ -2,6 +2,7 @@ package io.vgpu.e2e.burst;
 
 import static io.vgpu.e2e.burst.Histories.app;
 import static io.vgpu.e2e.burst.Histories.claim;
+import static io.vgpu.e2e.burst.Histories.init;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.agent.kubelet.ListedPod;
@@ -90,6 +91,13 @@ class DeviceAuditTest {
     assertThat(check(Optional.empty(), listed("p"))).hasSize(1);
     assertThat(check(Optional.of(5L), listed("p"))).hasSize(1);
     assertThat(check(Optional.of(500L), listed("p"))).isEmpty();
+  }
+
+  @Test
+  void runningInitContainerIsNeverListed() {
+    ContainerDemand init = init("prepare", 2, 10, 1000);
+    h.pod("a", "p", init, two).bound(claim(init, 1, 2), claim(two, 1, 2)).running("prepare");
+    assertThat(check(Optional.empty(), listed("p"))).isEmpty();
   }
 
   @Test

@@ -134,6 +134,28 @@ final class Histories {
       return tell(with(fact.phase(), fact.node(), fact.claim(), Optional.of(uid)), false);
     }
 
+    Life marked() {
+      PodFact f = fact;
+      return tell(
+          new PodFact(
+              f.uid(),
+              f.name(),
+              f.job(),
+              f.node(),
+              f.phase(),
+              f.reason(),
+              f.claim(),
+              f.seal(),
+              f.replaces(),
+              false,
+              false,
+              true,
+              f.running(),
+              f.demand(),
+              f.annotations()),
+          false);
+    }
+
     Life wishing(String key, String value) {
       PodFact f = fact;
       return tell(

@@ -6,13 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.model.ContainerDemand;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class JudgeTest {
   private final Histories h = new Histories("early-0");
   private final ContainerDemand one = app("main", 1, 10, 1024);
-  private final Judge judge = new Judge(h.history, Set.of("early"));
+  private final Judge judge = new Judge(h.history, Set.of("early"), Optional.of(1_000L));
 
   /** What a container of the claim main[2_..._10_1024] prints. */
   private static String print(String uid, String pod) {
@@ -45,7 +46,7 @@ class JudgeTest {
   }
 
   private static Print whole(String uid, String pod, String text) {
-    return new Print(uid, pod, "main", 0, text);
+    return new Print(uid, pod, "main", 0, 500, text);
   }
 
   private List<String> claims(Print... prints) {
@@ -105,8 +106,50 @@ class JudgeTest {
   void podWithoutPluginMustNotHaveDevices() {
     h.pod("early", "early-0", one).boundWithoutClaim();
     assertThat(claims(whole("early", "early-0", print("early", "early-0")))).hasSize(1);
-    String nothing = "### env\n### mounts\n### devices\n### preload\n### limits\n### end\n";
-    assertThat(claims(whole("early", "early-0", nothing))).isEmpty();
+    assertThat(claims(whole("early", "early-0", NOTHING))).isEmpty();
+  }
+
+  private static final String NOTHING =
+      """
+      ### env
+      ### mounts
+      ### devices
+      ### preload
+      cat: /etc/ld.so.preload: No such file or directory
+      0
+      ### limits
+      shim-inspect: /etc/vgpu-manager: No such file or directory
+      ### end
+      """;
+
+  private static Print nothing(String uid, long seenAtMs) {
+    return new Print(uid, "p", "main", 0, seenAtMs, NOTHING);
+  }
+
+  @Test
+  void containerWithoutDevicesIsExcusedOnlySoonAfterTheCheckpointWasLost() {
+    h.pod("a", "p", one).bound(claim(one, 2)).phase("Succeeded");
+    assertThat(claims(nothing("a", 999))).hasSize(1);
+    assertThat(claims(nothing("a", 1_500))).isEmpty();
+    assertThat(claims(nothing("a", 61_001))).hasSize(1);
+    assertThat(judge.withoutDevices(List.of(nothing("a", 999), nothing("a", 1_500)))).isOne();
+  }
+
+  @Test
+  void containerWithoutDevicesMustBeFoundIfItStaysThere() {
+    Histories.Life pod = h.pod("a", "p", one).bound(claim(one, 2)).running("main");
+    assertThat(claims(nothing("a", 1_500)))
+        .singleElement()
+        .asString()
+        .contains("runs without devices, and nobody noticed");
+    pod.marked();
+    assertThat(claims(nothing("a", 1_500))).isEmpty();
+  }
+
+  @Test
+  void aLostCheckpointExcusesNoForeignCard() {
+    h.pod("a", "p", one).bound(claim(one, 3)).phase("Succeeded");
+    assertThat(claims(new Print("a", "p", "main", 0, 1_500, print("a", "p")))).hasSize(1);
   }
 
   @Test

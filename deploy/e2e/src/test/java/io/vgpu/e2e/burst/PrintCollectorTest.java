@@ -28,21 +28,21 @@ class PrintCollectorTest {
 
   @Test
   void keepsWhatWasPrintedByUidThoughTheFileIsDeletedMeanwhile() throws IOException {
-    try (PrintCollector collector = new PrintCollector(folder, "ns")) {
+    try (PrintCollector collector = new PrintCollector(folder, "ns", () -> 7)) {
       Path file = file("ns_p_uid-1", "main", "### env\n");
       collector.scan();
       append(file, "A=1\n### end\n");
       Files.delete(file);
       collector.scan();
       assertThat(collector.prints())
-          .containsExactly(new Print("uid-1", "p", "main", 0, "### env\nA=1\n### end\n"));
+          .containsExactly(new Print("uid-1", "p", "main", 0, 7, "### env\nA=1\n### end\n"));
       assertThat(collector.prints().getFirst().view()).isPresent();
     }
   }
 
   @Test
   void namesakesAreKeptApartAndOtherNamespacesLeftAlone() throws IOException {
-    try (PrintCollector collector = new PrintCollector(folder, "ns")) {
+    try (PrintCollector collector = new PrintCollector(folder, "ns", () -> 7)) {
       file("ns_p_uid-1", "main", "one\n");
       file("ns_p_uid-2", "main", "two\n");
       file("nsx_p_uid-3", "main", "three\n");
@@ -53,7 +53,7 @@ class PrintCollectorTest {
 
   @Test
   void folderThatIsNotThereYetIsEmpty() {
-    try (PrintCollector collector = new PrintCollector(folder.resolve("none"), "ns")) {
+    try (PrintCollector collector = new PrintCollector(folder.resolve("none"), "ns", () -> 7)) {
       collector.scan();
       assertThat(collector.prints()).isEmpty();
     }

@@ -17,7 +17,7 @@ class StoryTest {
     ContainerDemand one = app("main", 1, 10, 1024);
     h.pod("uid-1", "bare-1", one).bound(claim(one, 2)).phase("Failed").gone();
     h.pod("uid-2", "bare-1", one).replaces("uid-1");
-    List<Print> prints = List.of(new Print("uid-1", "bare-1", "main", 0, "### env\n"));
+    List<Print> prints = List.of(new Print("uid-1", "bare-1", "main", 0, 5, "### env\n"));
     Map<OurPart, String> logs =
         Map.of(OurPart.AGENT, "refused [pod: ns/bare-1]\nrefused [pod: ns/other]\n");
     assertThat(String.join("\n", new Story(h.history, prints, logs).of("uid-1")))
