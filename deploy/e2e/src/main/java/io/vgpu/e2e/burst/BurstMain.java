@@ -53,14 +53,16 @@ public final class BurstMain implements Callable<Integer> {
     ClusterConfig config =
         ClusterConfig.defaults(ClusterBinaries.locate()).withExampleFiles(checkout.exampleFiles());
     try (Cluster cluster = Cluster.start(config, Progress.to(System.out))) {
-      BurstReport report =
-          new BurstRun(cluster, new Product(cluster, checkout), "burst", System.out).run(seed);
+      Product product = new Product(cluster, checkout);
+      BurstReport report = new BurstRun(cluster, product, "burst", System.out).run(seed);
       report.print(System.out);
       if (!report.pass()) {
         Path folder = checkout.root().resolve("deploy/e2e/target/burst/seed-" + seed);
         report.keep(folder, cluster.paths().logs());
         System.out.println("everything about it is kept in " + folder);
       }
+      // its webhook and guard would hinder the cluster's own clearing up
+      product.stop();
       return report;
     }
   }

@@ -13,12 +13,16 @@ import io.vgpu.e2e.product.OurPart;
 import io.vgpu.e2e.product.Product;
 import io.vgpu.e2e.product.ProductConfig;
 import java.io.PrintStream;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -42,6 +46,7 @@ public final class BurstRun {
   private final Product product;
   private final String namespace;
   private final PrintStream out;
+  private final Instant beganAt = Clock.systemUTC().instant();
   private final long began = System.nanoTime();
   private final LongSupplier elapsedMs = () -> (System.nanoTime() - began) / 1_000_000;
 
@@ -77,12 +82,7 @@ public final class BurstRun {
         PrintCollector prints =
             new PrintCollector(cluster.paths().podLogs(), namespace, elapsedMs);
         DeviceSampler sampler =
-            new DeviceSampler(
-                cluster.paths().podResourcesSocket(),
-                namespace,
-                history,
-                killer::checkpointLostAtMs,
-                elapsedMs);
+            new DeviceSampler(cluster.paths().podResourcesSocket(), namespace, history, elapsedMs);
         Director director = new Director(client(), namespace, history, killer)) {
       List<Future<?>> looking = new ArrayList<>();
       looking.add(repeat(looks, prints::scan, SCAN));
@@ -125,13 +125,15 @@ public final class BurstRun {
       List<String> early,
       List<Finding> findings,
       long audit) {
-    Judge judge = new Judge(history, Set.copyOf(early), killer.checkpointLostAtMs());
+    Optional<Gap> gap =
+        killer.checkpointLostAtMs().map(at -> Gap.since(at, product.log(OurPart.AGENT), beganAt));
+    Judge judge = new Judge(history, Set.copyOf(early), gap);
     List<Print> printed = prints.prints();
     List<String> bound = bound(audit);
-    Set<String> made = new java.util.HashSet<>(director.made());
+    Set<String> made = new HashSet<>(director.made());
     made.addAll(early);
     findings.addAll(history.findings());
-    findings.addAll(sampler.findings());
+    findings.addAll(sampler.findings(gap));
     findings.addAll(judge.claims(printed));
     findings.addAll(judge.completeness(printed));
     findings.addAll(judge.jobs(plan.jobNames()));
@@ -159,9 +161,11 @@ public final class BurstRun {
         "%d containers printed what they see and were compared with their claims"
             .formatted(printed.stream().filter(p -> p.view().isPresent()).count()));
     facts.add(sampler.summary());
-    facts.add(
-        "%d containers ran without devices because the kubelet had lost its checkpoint and knew no plugin"
-            .formatted(judge.withoutDevices(printed)));
+    gap.ifPresent(
+        g ->
+            facts.add(
+                "%d containers ran without devices: the kubelet had lost its checkpoint and knew no plugin for %.1f s"
+                    .formatted(judge.withoutDevices(printed), g.lengthMs() / 1e3)));
     if (director.triedAgain() > 0) {
       facts.add(director.triedAgain() + " times an object had to be made or opened again");
     }

@@ -6,6 +6,7 @@ import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.ContainerKind;
 import io.vgpu.model.PodClaim;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,7 @@ import java.util.stream.Stream;
 /**
  * Judges one answer of the kubelet's pod-resources API: no device id in two containers, and each
  * container's ids are of the cards that its pod claims. A lost kubelet checkpoint excuses that ids
- * are missing, never that they are doubled or wrong. Pure.
+ * are missing ({@link Gap}), never that they are doubled or wrong. Pure.
  */
 final class DeviceAudit {
   /** The kubelet was seen some seconds behind the API, and may be down for a while. */
@@ -46,25 +47,19 @@ final class DeviceAudit {
         .toList();
   }
 
-  /**
-   * Every breach in the kubelet's answer.
-   *
-   * @param listed the namespace's pods as the kubelet listed them
-   * @param before what ran before the kubelet was asked
-   * @param checkpointLostAtMs when the kubelet last lost its checkpoint: who was bound before may
-   *     lack its ids
-   */
-  List<Finding> check(
-      List<ListedPod> listed, List<Running> before, Optional<Long> checkpointLostAtMs, long nowMs) {
+  /** Doubled and foreign ids in the kubelet's answer: the namespace's pods as it listed them. */
+  List<Finding> check(List<ListedPod> listed, long nowMs) {
     List<Finding> findings = new ArrayList<>();
     doubles(listed, findings);
     for (ListedPod pod : listed) {
       pod.devices().forEach((container, ids) -> cards(pod.name(), container, ids, nowMs, findings));
     }
-    for (Running running : before) {
-      missing(running, listed, checkpointLostAtMs, findings);
-    }
     return findings;
+  }
+
+  /** Of those that ran before the kubelet was asked: whose ids are missing in its answer. */
+  List<Running> missing(List<ListedPod> listed, List<Running> before) {
+    return before.stream().filter(r -> isMissing(r, listed)).toList();
   }
 
   private static void doubles(List<ListedPod> listed, List<Finding> findings) {
@@ -118,29 +113,31 @@ final class DeviceAudit {
     return claim.stream().map(c -> c.uuids().stream().map(Objects::toString).sorted().toList());
   }
 
-  private void missing(
-      Running running,
-      List<ListedPod> listed,
-      Optional<Long> checkpointLostAtMs,
-      List<Finding> findings) {
+  private boolean isMissing(Running running, List<ListedPod> listed) {
     List<ListedPod> entries = listed.stream().filter(p -> p.name().equals(running.pod())).toList();
     // not listed: it has ended meanwhile; several of one name: nothing says which is which
-    if (entries.size() != 1 || !entries.getFirst().of(running.container()).isEmpty()) {
-      return;
-    }
-    Incarnation pod = history.byUid(running.uid()).orElseThrow();
-    boolean alone = history.named(running.pod()).getLast().uid().equals(running.uid());
-    boolean excused =
-        checkpointLostAtMs.isPresent()
-            && pod.boundAtMs().filter(at -> at > checkpointLostAtMs.get()).isEmpty();
-    if (alone && !excused) {
-      findings.add(
-          Finding.about(
-              Check.IDS,
-              running.uid(),
-              "container %s/%s runs, but the kubelet knows no device of it"
-                  .formatted(running.pod(), running.container())));
-    }
+    return entries.size() == 1
+        && entries.getFirst().of(running.container()).isEmpty()
+        && history.named(running.pod()).getLast().uid().equals(running.uid());
+  }
+
+  /** Missing ids are a breach, but not of pods that were bound before a gap ended. */
+  List<Finding> missing(Collection<Running> missing, Optional<Gap> gap) {
+    return missing.stream()
+        .filter(r -> !isExcused(r, gap))
+        .map(
+            r ->
+                Finding.about(
+                    Check.IDS,
+                    r.uid(),
+                    "container %s/%s runs, but the kubelet knows no device of it"
+                        .formatted(r.pod(), r.container())))
+        .toList();
+  }
+
+  private boolean isExcused(Running running, Optional<Gap> gap) {
+    Optional<Long> boundAtMs = history.byUid(running.uid()).flatMap(Incarnation::boundAtMs);
+    return gap.isPresent() && boundAtMs.filter(at -> gap.get().mayLackIds(at)).isPresent();
   }
 
   /** The card of a device id {@code UUID::slot}. */

@@ -8,10 +8,11 @@ import io.vgpu.claim.Names;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 /**
  * Asks the kubelet which containers hold which device ids and lets {@link DeviceAudit} judge each
@@ -25,24 +26,18 @@ final class DeviceSampler implements AutoCloseable {
   private final PodResources resources;
   private final String namespace;
   private final DeviceAudit audit;
-  private final Supplier<Optional<Long>> checkpointLostAtMs;
   private final LongSupplier elapsedMs;
   private final List<Finding> findings = new ArrayList<>();
+  private final Set<DeviceAudit.Running> missing = new LinkedHashSet<>();
   private int answers;
   private int unanswered;
   private long ids;
 
-  DeviceSampler(
-      Path socket,
-      String namespace,
-      PodHistory history,
-      Supplier<Optional<Long>> checkpointLostAtMs,
-      LongSupplier elapsedMs) {
+  DeviceSampler(Path socket, String namespace, PodHistory history, LongSupplier elapsedMs) {
     this.resources =
         new PodResources(transport, socket, Names.DEFAULT.vgpuNumber(), System::nanoTime);
     this.namespace = namespace;
     this.audit = new DeviceAudit(history);
-    this.checkpointLostAtMs = checkpointLostAtMs;
     this.elapsedMs = elapsedMs;
   }
 
@@ -59,16 +54,19 @@ final class DeviceSampler implements AutoCloseable {
     List<ListedPod> ours = listed.stream().filter(p -> p.namespace().equals(namespace)).toList();
     answers++;
     ids += ours.stream().flatMap(p -> p.devices().values().stream()).mapToLong(s -> s.size()).sum();
-    for (Finding finding :
-        audit.check(ours, before, checkpointLostAtMs.get(), elapsedMs.getAsLong())) {
+    missing.addAll(audit.missing(ours, before));
+    for (Finding finding : audit.check(ours, elapsedMs.getAsLong())) {
       if (!findings.contains(finding)) {
         findings.add(finding);
       }
     }
   }
 
-  synchronized List<Finding> findings() {
-    return List.copyOf(findings);
+  /** Every breach so far; {@code gap} excuses missing ids. */
+  synchronized List<Finding> findings(Optional<Gap> gap) {
+    List<Finding> all = new ArrayList<>(findings);
+    all.addAll(audit.missing(missing, gap));
+    return all;
   }
 
   /** How many device ids were compared, over all answers. */

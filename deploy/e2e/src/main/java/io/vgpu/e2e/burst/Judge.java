@@ -22,22 +22,16 @@ import java.util.stream.Collectors;
 final class Judge {
   private final PodHistory history;
   private final Set<String> withoutPlugin;
-  private final Optional<Long> checkpointLostAtMs;
-
-  /**
-   * A kubelet that starts without its checkpoint admits pods without asking anybody until our agent
-   * has registered; the agent may itself be starting then.
-   */
-  private static final long KNOWS_NO_PLUGIN_MS = 60_000;
+  private final Optional<Gap> gap;
 
   /**
    * @param withoutPlugin UIDs of the pods that the kubelet admitted while no plugin existed
-   * @param checkpointLostAtMs when the kubelet last lost its checkpoint under way
+   * @param gap in which the kubelet started containers without a word to the plugin
    */
-  Judge(PodHistory history, Set<String> withoutPlugin, Optional<Long> checkpointLostAtMs) {
+  Judge(PodHistory history, Set<String> withoutPlugin, Optional<Gap> gap) {
     this.history = history;
     this.withoutPlugin = Set.copyOf(withoutPlugin);
-    this.checkpointLostAtMs = checkpointLostAtMs;
+    this.gap = gap;
   }
 
   /** Every container that has printed everything sees exactly its claim, by UID. */
@@ -96,13 +90,11 @@ final class Judge {
   }
 
   /**
-   * The kubelet had lost its checkpoint shortly before: then it starts containers without a word to
-   * the plugin, as it did with {@code withoutPlugin}. Nobody can hinder it; the pod must be found.
+   * The kubelet had lost its checkpoint: then it starts containers without a word to the plugin, as
+   * it did with {@code withoutPlugin}. Nobody can hinder it; the pod must be found.
    */
   private boolean kubeletKnewNoPlugin(Print print) {
-    return checkpointLostAtMs
-        .filter(at -> print.seenAtMs() >= at && print.seenAtMs() - at <= KNOWS_NO_PLUGIN_MS)
-        .isPresent();
+    return gap.filter(g -> g.mayHaveStarted(print.seenAtMs())).isPresent();
   }
 
   /** How many containers ran without devices for a lost checkpoint. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.model.ContainerDemand;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,20 +27,22 @@ class DeviceAuditTest {
     return new ListedPod("ns", pod, Map.of("main", Set.of(ids)));
   }
 
-  private List<String> check(Optional<Long> lost, ListedPod... pods) {
-    return audit.check(List.of(pods), audit.running(), lost, 1_000).stream()
-        .map(Finding::text)
-        .toList();
+  private List<String> check(ListedPod... pods) {
+    return check(Optional.empty(), pods);
+  }
+
+  private List<String> check(Optional<Gap> gap, ListedPod... pods) {
+    List<ListedPod> listed = List.of(pods);
+    List<Finding> findings = new ArrayList<>(audit.check(listed, 1_000));
+    findings.addAll(audit.missing(audit.missing(listed, audit.running()), gap));
+    return findings.stream().map(Finding::text).toList();
   }
 
   @Test
   void idsOfTheClaimedCardsAreRightWhateverTheirSlots() {
     h.pod("a", "p", two).bound(claim(two, 1, 2)).running("main");
     h.pod("b", "q", two).bound(claim(two, 1, 2)).running("main");
-    assertThat(
-            check(
-                Optional.empty(), listed("p", id(1, 0), id(2, 7)), listed("q", id(1, 1), id(2, 0))))
-        .isEmpty();
+    assertThat(check(listed("p", id(1, 0), id(2, 7)), listed("q", id(1, 1), id(2, 0)))).isEmpty();
   }
 
   @Test
@@ -48,7 +51,7 @@ class DeviceAuditTest {
     h.pod("b", "q", two).bound(claim(two, 1, 2));
     assertThat(
             check(
-                Optional.of(900L),
+                Optional.of(new Gap(900, 1_000)),
                 listed("p", id(1, 0), id(2, 7)),
                 listed("q", id(1, 1), id(2, 7))))
         .singleElement()
@@ -59,7 +62,7 @@ class DeviceAuditTest {
   @Test
   void foreignCardIsFound() {
     h.pod("a", "p", two).bound(claim(two, 1, 2));
-    assertThat(check(Optional.empty(), listed("p", id(1, 0), id(3, 0))))
+    assertThat(check(listed("p", id(1, 0), id(3, 0))))
         .singleElement()
         .asString()
         .startsWith("the kubelet holds");
@@ -68,41 +71,41 @@ class DeviceAuditTest {
   @Test
   void tooFewIdsAreFound() {
     h.pod("a", "p", two).bound(claim(two, 1, 2));
-    assertThat(check(Optional.empty(), listed("p", id(1, 0)))).hasSize(1);
+    assertThat(check(listed("p", id(1, 0)))).hasSize(1);
   }
 
   @Test
   void idsOfAPodThatNobodyKnowsAreFound() {
-    assertThat(check(Optional.empty(), listed("p", id(1, 0)))).hasSize(1);
+    assertThat(check(listed("p", id(1, 0)))).hasSize(1);
   }
 
   @Test
   void formerBearerOfTheNameMayStillHoldItsOwnCards() {
     h.pod("a", "p", two).bound(claim(two, 1, 2)).gone();
     h.pod("b", "p", two).bound(claim(two, 3, 4));
-    assertThat(check(Optional.empty(), listed("p", id(1, 0), id(2, 0)))).isEmpty();
-    assertThat(check(Optional.empty(), listed("p", id(3, 0), id(4, 0)))).isEmpty();
-    assertThat(check(Optional.empty(), listed("p", id(1, 0), id(4, 0)))).hasSize(1);
+    assertThat(check(listed("p", id(1, 0), id(2, 0)))).isEmpty();
+    assertThat(check(listed("p", id(3, 0), id(4, 0)))).isEmpty();
+    assertThat(check(listed("p", id(1, 0), id(4, 0)))).hasSize(1);
   }
 
   @Test
-  void runningContainerWithoutIdsIsFoundUnlessTheCheckpointWasLostSinceItWasBound() {
+  void runningContainerWithoutIdsIsFoundUnlessTheKubeletKnewNoPluginSinceItWasBound() {
     h.pod("a", "p", two).bound(claim(two, 1, 2)).running("main");
-    assertThat(check(Optional.empty(), listed("p"))).hasSize(1);
-    assertThat(check(Optional.of(5L), listed("p"))).hasSize(1);
-    assertThat(check(Optional.of(500L), listed("p"))).isEmpty();
+    assertThat(check(listed("p"))).hasSize(1);
+    assertThat(check(Optional.of(new Gap(5, 15)), listed("p"))).hasSize(1);
+    assertThat(check(Optional.of(new Gap(500, 700)), listed("p"))).isEmpty();
   }
 
   @Test
   void runningInitContainerIsNeverListed() {
     ContainerDemand init = init("prepare", 2, 10, 1000);
     h.pod("a", "p", init, two).bound(claim(init, 1, 2), claim(two, 1, 2)).running("prepare");
-    assertThat(check(Optional.empty(), listed("p"))).isEmpty();
+    assertThat(check(listed("p"))).isEmpty();
   }
 
   @Test
   void containerThatDoesNotRunYetMayLackItsIds() {
     h.pod("a", "p", two).bound(claim(two, 1, 2));
-    assertThat(check(Optional.empty(), listed("p"))).isEmpty();
+    assertThat(check(listed("p"))).isEmpty();
   }
 }

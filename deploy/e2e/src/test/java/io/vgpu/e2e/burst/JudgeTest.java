@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 class JudgeTest {
   private final Histories h = new Histories("early-0");
   private final ContainerDemand one = app("main", 1, 10, 1024);
-  private final Judge judge = new Judge(h.history, Set.of("early"), Optional.of(1_000L));
+  private final Judge judge =
+      new Judge(h.history, Set.of("early"), Optional.of(new Gap(1_000, 46_000)));
 
   /** What a container of the claim main[2_..._10_1024] prints. */
   private static String print(String uid, String pod) {
