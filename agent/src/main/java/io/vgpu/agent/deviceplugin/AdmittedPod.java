@@ -31,9 +31,9 @@ final class AdmittedPod {
 
   /** The one pod and container that the kubelet can be asking for, or why that cannot be said. */
   static Search find(PodView view, Ledger ledger, Predicate<String> passedOver, Question question) {
-    List<Admitted> candidates = candidates(view, (pod, l) -> turn(pod, l, ledger, question));
+    List<Admitted> candidates = candidates(view, (pod, l) -> turns(pod, l, ledger, question));
     if (candidates.isEmpty()) {
-      candidates = candidates(view, (pod, l) -> begunAnew(pod, ledger, question));
+      candidates = candidates(view, (pod, l) -> begunAnew(pod, ledger, question).stream().toList());
     }
     Set<String> waiting =
         candidates.stream().map(a -> a.pod().ref().uid()).collect(Collectors.toSet());
@@ -63,7 +63,7 @@ final class AdmittedPod {
       return Outcome.refused(
           Reason.POD_AMBIGUOUS,
           left.stream()
-              .map(a -> a.pod().ref().toString())
+              .map(a -> a.pod().ref() + " container " + a.turn().container())
               .sorted()
               .collect(Collectors.joining(", ")));
     }
@@ -71,11 +71,11 @@ final class AdmittedPod {
   }
 
   private static List<Admitted> candidates(
-      PodView view, BiFunction<NodePod, ListedPod, Optional<Turn>> turn) {
+      PodView view, BiFunction<NodePod, ListedPod, List<Turn>> turns) {
     List<Admitted> candidates = new ArrayList<>();
     for (ListedPod l : view.listed()) {
       for (NodePod pod : view.named(l)) {
-        turn.apply(pod, l).ifPresent(t -> candidates.add(new Admitted(pod, t)));
+        turns.apply(pod, l).forEach(t -> candidates.add(new Admitted(pod, t)));
       }
     }
     return candidates;
@@ -94,11 +94,13 @@ final class AdmittedPod {
   /**
    * The pod's next vGPU container without devices: init containers first, then app containers, in
    * spec order. The list never shows sequential init containers: our own memory tells which are
-   * done.
+   * done. More than one when a kubelet without its checkpoint admits a pod anew: it passes over the
+   * containers that run, and whether one that started still runs, we cannot know.
    */
-  static Optional<Turn> turn(NodePod pod, ListedPod line, Ledger ledger, Question question) {
+  static List<Turn> turns(NodePod pod, ListedPod line, Ledger ledger, Question question) {
     List<Turn> order = PodEntry.turns(pod.demand());
     Optional<PodEntry> entry = ledger.entry(pod.ref().uid());
+    List<Turn> possible = new ArrayList<>();
     for (int i = 0; i < order.size(); i++) {
       Turn t = order.get(i);
       boolean done =
@@ -107,10 +109,13 @@ final class AdmittedPod {
                   || initIsOver(pod, line, order.subList(i + 1, order.size()), t)
               : !line.of(t.container()).isEmpty();
       if (!done) {
-        return Optional.of(rewound(order, t, entry, question));
+        possible.add(rewound(order, t, entry, question));
+        if (!pod.started().contains(t.container())) {
+          break;
+        }
       }
     }
-    return Optional.empty();
+    return possible.stream().distinct().toList();
   }
 
   /** A pod that lists devices of a later container, or ran the init, is past it. */

@@ -167,7 +167,9 @@ final class StartUp {
 
   /** The first vGPU container that is listed without devices. */
   private Optional<Turn> lacks(NodePod pod, PodView view) {
-    return view.line(pod).flatMap(l -> AdmittedPod.turn(pod, l, books.ledger(), NOBODY_ASKS));
+    return view.line(pod).stream()
+        .flatMap(l -> AdmittedPod.turns(pod, l, books.ledger(), NOBODY_ASKS).stream())
+        .findFirst();
   }
 
   /**

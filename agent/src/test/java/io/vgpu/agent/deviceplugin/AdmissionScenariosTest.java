@@ -265,6 +265,18 @@ class AdmissionScenariosTest {
   }
 
   @Test
+  void ofAPodThatIsAdmittedAnewNoContainerIsTakenForAnother() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", sidecar("side", 0), app("main", 1));
+    gotItsClaim(pod, rig.run(pod));
+    rig.bind(pod.in("Pending", List.of("side")));
+    rig.kubelet.loseCheckpoint();
+    // the sidecar runs, so the kubelet asks for the other one only: both want one card
+    TestPod rest = TestPod.of(pod.ref(), List.of(app("main", 1)));
+    refused(rig.kubelet.admit(pod.ref(), rest.demand()), Reason.POD_AMBIGUOUS);
+  }
+
+  @Test
   void withTwoCandidatesLeftNobodyIsGuessed() throws Exception {
     rig.startAgent();
     TestPod a = rig.bind(TestPod.of("a", app("main", 0)));
