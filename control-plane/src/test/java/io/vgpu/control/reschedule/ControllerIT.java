@@ -147,6 +147,21 @@ class ControllerIT {
     api.until("copy let go", a -> a.all(COPIES).isEmpty());
   }
 
+  /** Its account may list, make, change and delete the copies, not read single ones. */
+  @Test
+  void keepsANewerStateWithoutReadingTheOldCopy() {
+    stopOnly();
+    api.put(PODS, failed("twice"));
+    PodsApi pods = access.pods();
+    LivePod live = pods.get("a", "twice").orElseThrow();
+    for (String version : List.of("1", "2")) {
+      pods.store(
+          new StoredCopy(live.pod().ref(), version, live.copy(), Clock.systemUTC().instant()));
+    }
+    assertThat(pods.stored()).extracting(StoredCopy::resourceVersion).containsExactly("2");
+    assertThat(api.requests()).noneMatch(r -> r.startsWith("GET " + COPIES + "/"));
+  }
+
   private void stopOnly() {
     watches.close();
     vertx.close().toCompletionStage().toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();

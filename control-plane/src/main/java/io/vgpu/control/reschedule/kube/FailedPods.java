@@ -1,5 +1,6 @@
 package io.vgpu.control.reschedule.kube;
 
+import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -11,8 +12,10 @@ import io.vgpu.control.reschedule.FailedPod.Phase;
 import io.vgpu.kube.PodDemands;
 import io.vgpu.model.PodRef;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Takes from a pod what the rescheduler decides by. Pure. */
@@ -34,7 +37,7 @@ final class FailedPods {
         new PodRef(meta.getNamespace(), meta.getName(), meta.getUid()),
         phase(status.getPhase()),
         PodDemands.of(pod, names).asksForVgpu(),
-        rejected(status.getReason()),
+        rejected(status.getReason()) || lostItsReason(status),
         "failed".equals(labels(meta).get(names.assignedPhase())),
         meta.getDeletionTimestamp() != null,
         fixed(pod),
@@ -61,6 +64,28 @@ final class FailedPods {
     return reason != null
         && (reason.equals("UnexpectedAdmissionError")
             || names.resources().stream().anyMatch(r -> reason.equals("OutOf" + r)));
+  }
+
+  /**
+   * The kubelet rejects a pod that it admits anew after its restart, ends its containers, and when
+   * all of them end well, its next restart finds "Succeeded" beside the pod's "Failed": it keeps
+   * the phase and drops the reason. No other pod is Failed though nothing failed.
+   */
+  private static boolean lostItsReason(PodStatus status) {
+    List<ContainerStatus> containers =
+        Stream.concat(
+                status.getInitContainerStatuses().stream(), status.getContainerStatuses().stream())
+            .toList();
+    return "Failed".equals(status.getPhase())
+        && (status.getReason() == null || status.getReason().isEmpty())
+        && !containers.isEmpty()
+        && containers.stream().allMatch(FailedPods::endedWell);
+  }
+
+  private static boolean endedWell(ContainerStatus container) {
+    return container.getState() != null
+        && container.getState().getTerminated() != null
+        && Integer.valueOf(0).equals(container.getState().getTerminated().getExitCode());
   }
 
   private static Optional<String> fixed(Pod pod) {

@@ -165,7 +165,14 @@ public final class KubePods implements PodsApi {
             return client.resource(secret).create();
           } catch (KubernetesClientException e) {
             if (e.getCode() == 409) {
-              return client.resource(secret).update();
+              // not the client's update: that reads first, and we may not
+              return client.raw(
+                  "/api/v1/namespaces/"
+                      + copiesNamespace
+                      + "/secrets/"
+                      + secret.getMetadata().getName(),
+                  "PUT",
+                  secret);
             }
             throw e;
           }

@@ -2,6 +2,7 @@ package io.vgpu.control.reschedule.kube;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.ContainerStateTerminatedBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -9,6 +10,7 @@ import io.vgpu.claim.Names;
 import io.vgpu.control.reschedule.FailedPod;
 import io.vgpu.control.reschedule.FailedPod.Owner;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,6 +36,49 @@ class FailedPodsTest {
             .build();
     assertThat(slim.of(pod).rejected()).isEqualTo(refused);
     assertThat(slim.of(pod).allocationFailed()).isEqualTo(refused);
+  }
+
+  @ParameterizedTest(name = "{0}, reason {1}, exit {2}: refused {3}")
+  @CsvSource({
+    "Failed, , 0, true",
+    "Failed, , 137, false",
+    "Failed, Evicted, 0, false",
+    "Succeeded, , 0, false",
+    "Failed, , , false"
+  })
+  void knowsARefusalWhoseReasonTheKubeletDropped(
+      String phase, @Nullable String reason, @Nullable Integer exit, boolean refused) {
+    Pod pod =
+        new PodBuilder(pod())
+            .editStatus()
+            .withPhase(phase)
+            .withReason(reason)
+            .addNewContainerStatus()
+            .withName("first")
+            .withNewState()
+            .withNewTerminated()
+            .withExitCode(0)
+            .endTerminated()
+            .endState()
+            .endContainerStatus()
+            .addNewContainerStatus()
+            .withName("c")
+            .withNewState()
+            .withTerminated(
+                exit == null
+                    ? null
+                    : new ContainerStateTerminatedBuilder().withExitCode(exit).build())
+            .endState()
+            .endContainerStatus()
+            .endStatus()
+            .build();
+    assertThat(slim.of(pod).allocationFailed()).isEqualTo(refused);
+  }
+
+  @Test
+  void failedWithoutAnyContainerIsNoSuchRefusal() {
+    Pod pod = new PodBuilder(pod()).editStatus().withPhase("Failed").endStatus().build();
+    assertThat(slim.of(pod).allocationFailed()).isFalse();
   }
 
   @Test
