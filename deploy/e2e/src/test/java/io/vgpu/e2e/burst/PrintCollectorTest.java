@@ -66,7 +66,8 @@ class PrintCollectorTest {
                 """
                 2026-01-01T00:00:00.1Z stdout P half a
                 2026-01-01T00:00:00.1Z stdout F  line
-                2026-01-01T00:00:00.1Z stderr F\s
+                2026-01-01T00:00:00.1Z stdout F\s
+                2026-01-01T00:00:00.1Z stderr F cat: no such file
                 2026-01-01T00:00:00.1Z stdout F whole
                 2026-01-01T00:00:00.1Z stdout F being writ"""))
         .isEqualTo("half a line\n\nwhole\n");
