@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench images clean format soak-burst fuzz prerequisites binaries jdk native
+.PHONY: help build test demo cluster cluster-stop bench images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -18,16 +18,19 @@ help: ## this list
 	@echo "make demo KEEP=1          leaves cluster and pods running, prints how to look around (make cluster-stop ends it)"
 	@echo "make demo BREAK=<word>    breaks one step on purpose: webhook-down swapped-uuid agent-dead mount-missing forged-annotation"
 
+# installs a JDK where Debian has one; elsewhere says how to get it
 jdk:
-	@if [ -z "$(JDK)" ]; then .ci/find-jdk --explain; exit 1; fi
+	@if [ -z "$(JDK)" ]; then .ci/find-jdk --install; fi
 
 prerequisites: jdk
 	@deploy/e2e/cluster/prerequisites.sh
+	@if [ -z "$(JDK)" ]; then echo "a JDK was just installed: run make again"; exit 1; fi
 
 binaries: prerequisites
 	@deploy/e2e/cluster/build-binaries.sh >/dev/null
 
-build: prerequisites ## compiles everything and puts launchers into bin/
+build: jdk ## compiles everything and puts launchers into bin/
+	@deploy/e2e/cluster/prerequisites.sh --build
 	@$(MVN) package -DskipTests -Dspotless.check.skip=true
 	@.ci/launchers
 
@@ -46,10 +49,8 @@ cluster-stop: ## stops it and leaves nothing behind
 soak-burst: build binaries ## 50 seeds of the burst test (SEEDS=n for another number)
 	@$(E2E) burst --seeds=$(or $(SEEDS),50)
 
-bench: bench-scheduler ## every benchmark that needs no GPU
-
-bench-scheduler: build
-	@.ci/bench scheduler
+bench: build binaries ## how long a pod takes from create to bound to running, into build/bench/pod-way.json
+	@$(E2E) bench --out build/bench/pod-way.json
 
 images: build ## the container images that the cluster's tests use, into build/images
 	@$(E2E) images --out build/images

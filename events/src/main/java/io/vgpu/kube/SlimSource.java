@@ -7,12 +7,16 @@ import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.dsl.Listable;
 import io.fabric8.kubernetes.client.dsl.Watchable;
+import java.time.Duration;
 import java.util.List;
 
 /**
  * Where a {@link SlimWatch} reads from; calls block and throw {@code KubernetesClientException}.
  */
 public interface SlimSource<T extends HasMetadata> {
+  /** After which the server ends a watch; a half-open connection is noticed a minute later. */
+  Duration WATCH_LENGTH = Duration.ofMinutes(5);
+
   /**
    * One page of a list.
    *
@@ -61,6 +65,7 @@ public interface SlimSource<T extends HasMetadata> {
             new ListOptionsBuilder()
                 .withResourceVersion(resourceVersion)
                 .withAllowWatchBookmarks(true)
+                .withTimeoutSeconds(WATCH_LENGTH.toSeconds())
                 .build(),
             watcher);
       }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -31,6 +32,7 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
   private static final Logger log = LoggerFactory.getLogger(SlimWatch.class);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+  private static final Duration DEAF_AFTER = SlimSource.WATCH_LENGTH.plusSeconds(60);
 
   /** What is heard of. */
   public interface Listener<S> {
@@ -111,6 +113,12 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
             e.getMessage(),
             pause.toMillis());
         pause = longer(pause);
+      } catch (RuntimeException e) {
+        // the listener's fault, not the API's: what it knows is in doubt, so it is told everything
+        // again
+        version = null;
+        log.error("listing again after a fault [kind: {}, in: {} ms]", name, pause.toMillis(), e);
+        pause = longer(pause);
       }
       if (!closed) {
         LockSupport.parkNanos(pause.toNanos());
@@ -129,7 +137,7 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
     String version = "";
     do {
       SlimSource.Page<T> page = source.page(next);
-      page.items().forEach(item -> slim.apply(item).ifPresent(records::add));
+      page.items().forEach(item -> read(item).ifPresent(records::add));
       next = page.next();
       version = page.resourceVersion();
     } while (!next.isEmpty() && !closed);
@@ -140,13 +148,27 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
     return version;
   }
 
+  /**
+   * An object that cannot be read is left out and told of: it must not make us deaf for all the
+   * others.
+   */
+  private Optional<S> read(T object) {
+    try {
+      return slim.apply(object);
+    } catch (RuntimeException e) {
+      log.error("an object was left out [kind: {}, object: {}]", name, object.getMetadata(), e);
+      return Optional.empty();
+    }
+  }
+
   /** One watch from {@code version} until it ends. */
   private Run watch(String version) {
     Run run = new Run(version);
     try (Watch watch = source.watch(version, run)) {
       current.set(watch);
-      if (!closed) {
-        run.ended.await();
+      if (!closed && !run.ended.await(DEAF_AFTER.toSeconds(), TimeUnit.SECONDS)) {
+        // the server ends every watch sooner than that: the connection is dead and nobody told us
+        log.warn("watch ended for want of any sign [kind: {}]", name);
       }
     } catch (InterruptedException e) {
       closed = true;
@@ -176,18 +198,27 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
         return;
       }
       heard = true;
+      try {
+        switch (action) {
+          case ADDED, MODIFIED -> read(object).ifPresent(listener::changed);
+          case DELETED -> read(object).ifPresent(listener::gone);
+          case BOOKMARK -> {}
+          case ERROR -> end();
+        }
+      } catch (RuntimeException e) {
+        log.error("listing again after a fault [kind: {}]", name, e);
+        end();
+        return;
+      }
       if (object.getMetadata() != null && object.getMetadata().getResourceVersion() != null) {
         version = object.getMetadata().getResourceVersion();
       }
-      switch (action) {
-        case ADDED, MODIFIED -> slim.apply(object).ifPresent(listener::changed);
-        case DELETED -> slim.apply(object).ifPresent(listener::gone);
-        case BOOKMARK -> {}
-        case ERROR -> {
-          gone = true;
-          ended.countDown();
-        }
-      }
+    }
+
+    /** Ends this watch with a new list. */
+    private void end() {
+      gone = true;
+      ended.countDown();
     }
 
     @Override

@@ -59,10 +59,7 @@ class SlimWatchTest {
       new SlimWatch<>(
           "test",
           source,
-          m ->
-              m.getMetadata().getName().startsWith("skip")
-                  ? Optional.empty()
-                  : Optional.of(m.getMetadata().getName()),
+          m -> name(m),
           new SlimWatch.Listener<>() {
             @Override
             public void replaced(List<String> all) {
@@ -71,6 +68,9 @@ class SlimWatchTest {
 
             @Override
             public void changed(String record) {
+              if (record.equals("poison")) {
+                throw new IllegalStateException("the listener's own fault");
+              }
               heard.add("+" + record);
             }
 
@@ -79,6 +79,14 @@ class SlimWatchTest {
               heard.add("-" + record);
             }
           });
+
+  private static Optional<String> name(ConfigMap map) {
+    String name = map.getMetadata().getName();
+    if (name.equals("broken")) {
+      throw new IllegalArgumentException("cannot be read");
+    }
+    return name.startsWith("skip") ? Optional.empty() : Optional.of(name);
+  }
 
   @AfterEach
   void close() {
@@ -151,6 +159,27 @@ class SlimWatchTest {
     watch.start();
     source.nextWatch();
     assertThat(heard).containsExactly("all[a]");
+  }
+
+  @Test
+  void anObjectThatCannotBeReadIsLeftOutAndTheOthersAreHeard() throws Exception {
+    source.pages.add(page("", "7", "a", "broken", "b"));
+    watch.start();
+    Watcher<ConfigMap> w = source.nextWatch();
+    w.eventReceived(Action.ADDED, map("broken", "8"));
+    w.eventReceived(Action.ADDED, map("c", "9"));
+    assertThat(heard).containsExactly("all[a, b]", "+c");
+  }
+
+  @Test
+  void aListenerThatFailsIsToldEverythingAgain() throws Exception {
+    source.pages.add(page("", "7", "a"));
+    source.pages.add(page("", "9", "a", "poison-taken"));
+    watch.start();
+    source.nextWatch().eventReceived(Action.ADDED, map("poison", "8"));
+    source.nextWatch();
+    assertThat(source.watchedFrom).containsExactly("7", "9");
+    assertThat(heard).containsExactly("all[a]", "all[a, poison-taken]");
   }
 
   @Test

@@ -54,18 +54,21 @@ public final class LevelCounter implements TestExecutionListener {
     if (test.getUniqueId().startsWith("[engine:jqwik]")) {
       return "property";
     }
-    String type =
-        test.getSource()
-            .map(
-                s ->
-                    s instanceof MethodSource m
-                        ? m.getClassName()
-                        : s instanceof ClassSource c ? c.getClassName() : "")
-            .orElse("");
+    String type = "";
+    String declared = "";
+    switch (test.getSource().orElse(null)) {
+      case MethodSource method -> {
+        type = method.getClassName();
+        // an abstract contract's tests run in each implementation's class
+        declared = method.getJavaMethod().getDeclaringClass().getName();
+      }
+      case ClassSource source -> type = source.getClassName();
+      case null, default -> {}
+    }
     if (type.startsWith("io.vgpu.e2e.") && type.endsWith("IT")) {
       return "real-cluster";
     }
-    if (type.contains("Contract")) {
+    if (declared.contains("Contract")) {
       return "contract";
     }
     return type.endsWith("IT") || type.endsWith("ComponentTest") ? "component" : "unit";

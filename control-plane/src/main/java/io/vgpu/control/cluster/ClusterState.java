@@ -136,10 +136,19 @@ public final class ClusterState {
     }
     if (before != null
         && before.chargedNode() != null
-        && before.chargedNode().equals(pod.nodeName())
-        && sameText(before.record().claim(), pod.claim())
-        && sameText(before.record().seal(), pod.seal())) {
-      return new PodEntry(pod, before.chargedNode(), before.charge());
+        && before.chargedNode().equals(pod.nodeName())) {
+      boolean unchanged =
+          sameText(before.record().claim(), pod.claim())
+              && sameText(before.record().seal(), pod.seal());
+      if (!unchanged && !before.charge().cards().isEmpty()) {
+        // what was sealed at the bind is what the pod holds until it ends: whoever damages the text
+        // frees no card
+        listener.uncounted(
+            pod, "its claim was changed after the bind; the first one goes on to count");
+      }
+      if (unchanged || !before.charge().cards().isEmpty()) {
+        return new PodEntry(pod, before.chargedNode(), before.charge());
+      }
     }
     return switch (claims.read(pod)) {
       case ClaimReader.Reading.Sealed sealed ->

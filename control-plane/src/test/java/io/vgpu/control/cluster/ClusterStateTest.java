@@ -88,6 +88,27 @@ class ClusterStateTest {
   }
 
   @Test
+  void whoeverDamagesAClaimAfterTheBindFreesNoCard() {
+    state.putNode(node("n1"));
+    PodRecord bound = pod("p", "n1", false, SEAL);
+    state.putPod(bound);
+    for (String damaged : List.of("", "main[0_GPU-x_1_1]", "nonsense")) {
+      state.putPod(
+          new PodRecord(
+              bound.request(),
+              "n1",
+              false,
+              false,
+              damaged.isEmpty() ? null : damaged,
+              bound.seal()));
+      assertThat(used("n1")).as("claim %s", damaged).isEqualTo(ONE);
+    }
+    assertThat(uncounted).hasSize(3).allMatch(u -> u.contains("changed after the bind"));
+    state.putPod(pod("p", "n1", true, SEAL));
+    assertThat(used("n1")).as("the pod has ended").isNotEqualTo(ONE);
+  }
+
+  @Test
   void onlyBoundLivingSealedPodsCount() {
     state.putNode(node("n1"));
     state.putPod(pod("a", "n1", false, SEAL));

@@ -7,6 +7,7 @@ import io.vgpu.e2e.cluster.ClusterMain;
 import io.vgpu.e2e.cluster.ImagesMain;
 import io.vgpu.e2e.demo.DemoMain;
 import io.vgpu.e2e.demo.Tampering;
+import io.vgpu.e2e.product.PodWayBench;
 import io.vgpu.runtime.Cli;
 import io.vgpu.runtime.Logging;
 import java.util.Arrays;
@@ -17,7 +18,13 @@ import picocli.CommandLine.Command;
     name = "vgpu-e2e",
     description = "The real cluster and what is shown on it.",
     mixinStandardHelpOptions = true,
-    subcommands = {ClusterMain.class, DemoMain.class, BurstMain.class, ImagesMain.class})
+    subcommands = {
+      ClusterMain.class,
+      DemoMain.class,
+      PodWayBench.class,
+      BurstMain.class,
+      ImagesMain.class
+    })
 public final class E2eMain {
   private E2eMain() {}
 

@@ -139,7 +139,7 @@ public final class Demo {
 
   private void metrics() {
     say.heading("metrics");
-    show(OurPart.AGENT, "vgpu_agent_|node_vgpu_device_|vgpu_device_assigned");
+    show(OurPart.AGENT, "vgpu_allocations|vgpu_kubelet_call|vgpu_region|node_vgpu_device_");
     show(OurPart.EXTENDER, "vgpu_scheduler_verb_total");
   }
 
