@@ -4,6 +4,7 @@ import io.vgpu.agent.deviceplugin.PodEntry.Turn;
 import io.vgpu.agent.kube.NodePod;
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.model.ContainerKind;
+import io.vgpu.model.PodRef;
 import io.vgpu.model.Reason;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +34,7 @@ final class AdmittedPod {
   static Search find(PodView view, Ledger ledger, Predicate<String> passedOver, Question question) {
     List<Admitted> candidates = candidates(view, (pod, l) -> turns(pod, l, ledger, question));
     if (candidates.isEmpty()) {
-      candidates = candidates(view, (pod, l) -> begunAnew(pod, ledger, question).stream().toList());
+      candidates = candidates(view, (pod, l) -> begunAnew(pod, ledger, question));
     }
     Set<String> waiting =
         candidates.stream().map(a -> a.pod().ref().uid()).collect(Collectors.toSet());
@@ -60,12 +61,15 @@ final class AdmittedPod {
     // who asks for another number of devices cannot be the one: no guess
     left = dropWhile(left, a -> a.turn().number() != question.size());
     if (left.size() > 1) {
-      return Outcome.refused(
-          Reason.POD_AMBIGUOUS,
+      String all =
           left.stream()
               .map(a -> a.pod().ref() + " container " + a.turn().container())
               .sorted()
-              .collect(Collectors.joining(", ")));
+              .collect(Collectors.joining(", "));
+      PodRef one = left.getFirst().pod().ref();
+      return left.stream().allMatch(a -> a.pod().ref().equals(one))
+          ? Outcome.refused(one, Reason.POD_AMBIGUOUS, all)
+          : Outcome.refused(Reason.POD_AMBIGUOUS, all);
     }
     return Outcome.given(left.getFirst());
   }
@@ -92,67 +96,85 @@ final class AdmittedPod {
   }
 
   /**
-   * The pod's next vGPU container without devices: init containers first, then app containers, in
-   * spec order. The list never shows sequential init containers: our own memory tells which are
-   * done. More than one when a kubelet without its checkpoint admits a pod anew: it passes over the
-   * containers that run, and whether one that started still runs, we cannot know.
+   * The containers that the kubelet can be asking for: the pod's next vGPU container without
+   * devices, init containers first, then app containers, in spec order. The list never shows
+   * sequential init containers: our own memory tells which are done. A kubelet that restarted asks
+   * anew for what it forgot, but passes over what runs; where the status may not have caught up
+   * with a start, there are two answers.
    */
   static List<Turn> turns(NodePod pod, ListedPod line, Ledger ledger, Question question) {
     List<Turn> order = PodEntry.turns(pod.demand());
     Optional<PodEntry> entry = ledger.entry(pod.ref().uid());
+    boolean forgotten = hasForgotten(line, order, entry, question);
     List<Turn> possible = new ArrayList<>();
     for (int i = 0; i < order.size(); i++) {
       Turn t = order.get(i);
-      boolean done =
+      boolean has =
           t.kind() == ContainerKind.INIT
-              ? entry.map(e -> e.attached(t.container())).orElse(false)
-                  || initIsOver(pod, line, order.subList(i + 1, order.size()), t)
+              ? initHas(pod, line, order.subList(i + 1, order.size()), t, entry) && !forgotten
               : !line.of(t.container()).isEmpty();
-      if (!done) {
-        possible.add(rewound(order, t, entry, question));
-        if (!pod.started().contains(t.container())) {
+      if (!has) {
+        possible.add(t);
+        if (!mayRun(pod, t, entry)) {
           break;
         }
       }
     }
-    return possible.stream().distinct().toList();
+    return possible;
   }
 
-  /** A pod that lists devices of a later container, or ran the init, is past it. */
-  private static boolean initIsOver(NodePod pod, ListedPod line, List<Turn> later, Turn init) {
-    return pod.started().contains(init.container())
-        || later.stream()
-            .anyMatch(t -> t.kind() != ContainerKind.INIT && !line.of(t.container()).isEmpty());
+  /**
+   * Whether the container may run now: it was started once, or the kubelet asked before a start
+   * that the status does not show yet. Of an init container the status tells that it is over.
+   */
+  private static boolean mayRun(NodePod pod, Turn t, Optional<PodEntry> entry) {
+    boolean started = pod.started().contains(t.container());
+    return t.kind() == ContainerKind.INIT && started
+        ? pod.running().contains(t.container())
+        : started || entry.map(e -> e.asked(t.container())).orElse(false);
+  }
+
+  /** By our memory; without one, a pod that lists devices of a later container is past its init. */
+  private static boolean initHas(
+      NodePod pod, ListedPod line, List<Turn> later, Turn init, Optional<PodEntry> entry) {
+    return entry.map(e -> e.attached(init.container())).orElse(false)
+        || entry.isEmpty()
+            && (pod.started().contains(init.container())
+                || later.stream()
+                    .anyMatch(
+                        t -> t.kind() != ContainerKind.INIT && !line.of(t.container()).isEmpty()));
   }
 
   /**
    * A question that insists on nothing while we know of reusable ids: the kubelet died between our
-   * answer and its own note of it, and begins this pod anew.
+   * answer and its own note of it, or lost its notes, and begins this pod anew.
    */
-  private static Turn rewound(
-      List<Turn> order, Turn turn, Optional<PodEntry> entry, Question question) {
-    boolean forgotten =
-        question.mustInclude().isEmpty()
-            && entry.map(e -> !e.reusableBefore(turn.container()).isEmpty()).orElse(false);
-    return forgotten ? firstInit(order).orElse(turn) : turn;
+  private static boolean hasForgotten(
+      ListedPod line, List<Turn> order, Optional<PodEntry> entry, Question question) {
+    return question.mustInclude().isEmpty()
+        && entry.isPresent()
+        && order.stream()
+            .filter(
+                t ->
+                    t.kind() == ContainerKind.INIT
+                        ? !entry.get().attached(t.container())
+                        : line.of(t.container()).isEmpty())
+            .findFirst()
+            .map(t -> !entry.get().reusableBefore(t.container()).isEmpty())
+            .orElse(false);
   }
 
   /**
-   * The same for a pod whose only vGPU containers are init containers, all done by our records: it
-   * looks like one that has its devices, so it is only thought of when nobody else waits.
+   * A pod whose only vGPU containers are init containers, all done by our records, looks like one
+   * that has its devices: it is only thought of when nobody else waits.
    */
-  private static Optional<Turn> begunAnew(NodePod pod, Ledger ledger, Question question) {
+  private static List<Turn> begunAnew(NodePod pod, Ledger ledger, Question question) {
     List<Turn> order = PodEntry.turns(pod.demand());
-    boolean onlyInits = order.stream().allMatch(t -> t.kind() == ContainerKind.INIT);
-    return onlyInits
+    boolean candidate =
+        order.stream().allMatch(t -> t.kind() == ContainerKind.INIT)
             && question.mustInclude().isEmpty()
             && !pod.hasStarted()
-            && ledger.entry(pod.ref().uid()).isPresent()
-        ? firstInit(order)
-        : Optional.empty();
-  }
-
-  private static Optional<Turn> firstInit(List<Turn> order) {
-    return order.stream().filter(t -> t.kind() == ContainerKind.INIT).findFirst();
+            && ledger.entry(pod.ref().uid()).isPresent();
+    return candidate ? order.stream().limit(1).toList() : List.of();
   }
 }

@@ -69,6 +69,12 @@ record PodEntry(
     return h != null && h.stage() == Stage.ATTACHED;
   }
 
+  /** Whether the kubelet asked before a start of the container, so that it may run. */
+  boolean asked(String container) {
+    Held h = held.get(container);
+    return h != null && h.asked();
+  }
+
   Optional<ContainerClaim> claimOf(String container) {
     return claim.of(container);
   }

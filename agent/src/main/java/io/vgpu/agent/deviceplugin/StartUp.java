@@ -6,6 +6,7 @@ import io.vgpu.agent.deviceplugin.PodEntry.Turn;
 import io.vgpu.agent.kube.NodePod;
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.model.ContainerClaim;
+import io.vgpu.model.ContainerKind;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.PodClaim;
 import java.util.HashSet;
@@ -158,18 +159,15 @@ final class StartUp {
   private void note(PodView view) {
     Set<String> waiting = new HashSet<>();
     for (NodePod pod : view.pods()) {
-      if (lacks(pod, view).isPresent()) {
+      boolean lacks =
+          view.line(pod)
+              .map(l -> !AdmittedPod.turns(pod, l, books.ledger(), NOBODY_ASKS).isEmpty())
+              .orElse(false);
+      if (lacks) {
         waiting.add(pod.ref().uid());
       }
     }
     passedOver.looked(waiting, "");
-  }
-
-  /** The first vGPU container that is listed without devices. */
-  private Optional<Turn> lacks(NodePod pod, PodView view) {
-    return view.line(pod).stream()
-        .flatMap(l -> AdmittedPod.turns(pod, l, books.ledger(), NOBODY_ASKS).stream())
-        .findFirst();
   }
 
   /**
@@ -181,30 +179,32 @@ final class StartUp {
   void reportUnserved(PodView view, Set<String> before) {
     for (NodePod pod : view.pods()) {
       String uid = pod.ref().uid();
-      if (books.ledger().isRefused(uid) || pod.terminal() || pod.deleting()) {
+      Optional<ListedPod> line = view.line(pod);
+      if (books.ledger().isRefused(uid) || pod.terminal() || pod.deleting() || line.isEmpty()) {
         continue;
       }
-      Optional<String> without = startedWithout(pod);
-      if (without.isEmpty() && before.contains(uid) && passedOver.contains(uid)) {
-        without = lacks(pod, view).filter(t -> !servedByUs(pod, t)).map(Turn::container);
-      }
-      without.ifPresent(container -> report(pod, container));
+      boolean isPast = before.contains(uid) && passedOver.contains(uid);
+      PodEntry.turns(pod.demand()).stream()
+          .filter(t -> isUnserved(pod, t, line.get(), isPast))
+          .findFirst()
+          .ifPresent(t -> report(pod, t.container()));
     }
   }
 
-  /** A container that has an id though the kubelet never asked us before its start. */
-  private Optional<String> startedWithout(NodePod pod) {
-    return books.ledger().entry(pod.ref().uid()).stream()
-        .flatMap(e -> e.held().entrySet().stream())
-        .filter(h -> !h.getValue().asked())
-        .map(java.util.Map.Entry::getKey)
-        .filter(pod.started()::contains)
-        .findFirst();
-  }
-
-  private boolean servedByUs(NodePod pod, Turn t) {
-    return pod.running().contains(t.container())
-        && books.ledger().entry(pod.ref().uid()).map(e -> e.attached(t.container())).orElse(false);
+  private boolean isUnserved(NodePod pod, Turn t, ListedPod line, boolean isPast) {
+    Optional<PodEntry> entry = books.ledger().entry(pod.ref().uid());
+    boolean ours = entry.map(e -> e.attached(t.container())).orElse(false);
+    boolean started = pod.started().contains(t.container());
+    if (ours && started && !entry.map(e -> e.asked(t.container())).orElse(false)) {
+      return true; // the kubelet never asked before it: started without its devices
+    }
+    if (t.kind() == ContainerKind.INIT || !line.of(t.container()).isEmpty()) {
+      return false;
+    }
+    if (pod.running().contains(t.container())) {
+      return !ours;
+    }
+    return !ours && started || isPast;
   }
 
   private void report(NodePod pod, String container) {

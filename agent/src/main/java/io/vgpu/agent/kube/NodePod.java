@@ -51,7 +51,8 @@ public record NodePod(
 
   /**
    * The same pod seen from two sources, one of which may lag: started, terminal and deleting are
-   * never taken back, so what either says holds. {@code this} wins for the rest.
+   * never taken back, so what either says holds. {@code other} tells better what runs now, {@code
+   * this} wins for the rest.
    */
   public NodePod mergedWith(NodePod other) {
     if (!other.ref.equals(ref)) {
@@ -68,7 +69,7 @@ public record NodePod(
         terminal() || !other.terminal() ? phase : other.phase,
         deleting || other.deleting,
         both,
-        running);
+        other.running);
   }
 
   /** Whether a key is one that the agent reads. */

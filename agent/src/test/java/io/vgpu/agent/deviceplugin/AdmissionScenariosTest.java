@@ -253,6 +253,49 @@ class AdmissionScenariosTest {
   }
 
   @Test
+  void aKubeletThatForgotAPodPassesOverItsContainersThatRun() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", sidecar("side", 0, 1), app("main", 2));
+    gotItsClaim(pod, rig.run(pod));
+    assertThat(rig.kubelet.preStart(rig.kubelet.held("uid-p", "side"))).isEmpty();
+    rig.bind(pod.in("Pending", List.of("side")));
+    restartWithoutCheckpoint("uid-p/side");
+    Result again = rig.kubelet.admit(pod.ref(), pod.demand());
+    assertThat(((Admitted) again).answers()).containsOnlyKeys("main");
+    assertThat(Rig.cards(rig.kubelet.held("uid-p", "main"))).isEqualTo(pod.claimed("main"));
+  }
+
+  @Test
+  void aStartThatTheStatusDoesNotShowYetIsNotGuessedAt() throws Exception {
+    rig.startAgent();
+    TestPod same = TestPod.of("same", sidecar("side", 0, 1), app("main", 2, 3));
+    gotItsClaim(same, rig.run(same));
+    assertThat(rig.kubelet.preStart(rig.kubelet.held("uid-same", "side"))).isEmpty();
+    TestPod differ = TestPod.of("differ", sidecar("side", 4, 5), app("main", 6));
+    gotItsClaim(differ, rig.run(differ));
+    assertThat(rig.kubelet.preStart(rig.kubelet.held("uid-differ", "side"))).isEmpty();
+    restartWithoutCheckpoint("uid-same/side", "uid-differ/side");
+    rig.kubelet.remove("uid-differ");
+    refused(rig.kubelet.admit(same.ref(), same.demand()), Reason.POD_AMBIGUOUS);
+    rig.bind(same.in("Failed", List.of()));
+    Result told = rig.kubelet.admit(differ.ref(), differ.demand());
+    assertThat(((Admitted) told).answers()).as("the number tells").containsOnlyKeys("main");
+    assertThat(Rig.cards(rig.kubelet.held("uid-differ", "main"))).isEqualTo(differ.claimed("main"));
+  }
+
+  private void restartWithoutCheckpoint(String... running) throws Exception {
+    rig.kubelet.kill();
+    rig.kubelet.loseCheckpoint();
+    rig.kubelet.running.addAll(List.of(running));
+    for (String one : running) {
+      rig.kubelet.remove(one.substring(0, one.indexOf('/')));
+    }
+    rig.kubelet.start();
+    rig.kubelet.nextRegistration();
+    rig.kubelet.nextList();
+  }
+
+  @Test
   void aContainerThatStartedUnaskedIsReported() throws Exception {
     rig.startAgent();
     TestPod pod = TestPod.of("p", app("main", 0));

@@ -88,6 +88,9 @@ public final class FakeKubelet implements AutoCloseable {
   private Context.@Nullable CancellableContext watch;
   private int rateLimited;
 
+  /** Containers, as uid/name, that the runtime showed running when the kubelet started. */
+  public final Set<String> running = new LinkedHashSet<>();
+
   /** The last preferred-allocation requests, oldest first. */
   public final List<ContainerPreferredAllocationRequest> asked = new ArrayList<>();
 
@@ -256,6 +259,9 @@ public final class FakeKubelet implements AutoCloseable {
     Map<String, ContainerAllocateResponse> answers = new LinkedHashMap<>();
     Set<String> reuse = new LinkedHashSet<>();
     for (ContainerDemand c : demand.vgpuContainers()) {
+      if (running.contains(ref.uid() + "/" + c.name())) {
+        continue; // after a restart: "container detected running, no devices needed"
+      }
       try {
         allocate(ref, c, reuse, answers);
       } catch (StatusRuntimeException e) {
