@@ -8,10 +8,8 @@ import io.vgpu.claim.Names;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
@@ -28,7 +26,7 @@ final class DeviceSampler implements AutoCloseable {
   private final DeviceAudit audit;
   private final LongSupplier elapsedMs;
   private final List<Finding> findings = new ArrayList<>();
-  private final Set<DeviceAudit.Running> missing = new LinkedHashSet<>();
+  private final MissingIds missing = new MissingIds();
   private int answers;
   private int unanswered;
   private long ids;
@@ -54,7 +52,7 @@ final class DeviceSampler implements AutoCloseable {
     List<ListedPod> ours = listed.stream().filter(p -> p.namespace().equals(namespace)).toList();
     answers++;
     ids += ours.stream().flatMap(p -> p.devices().values().stream()).mapToLong(s -> s.size()).sum();
-    missing.addAll(audit.missing(ours, before));
+    missing.answer(audit.missing(ours, before), elapsedMs.getAsLong());
     for (Finding finding : audit.check(ours, elapsedMs.getAsLong())) {
       if (!findings.contains(finding)) {
         findings.add(finding);
@@ -65,7 +63,7 @@ final class DeviceSampler implements AutoCloseable {
   /** Every breach so far; {@code gap} excuses missing ids. */
   synchronized List<Finding> findings(Optional<Gap> gap) {
     List<Finding> all = new ArrayList<>(findings);
-    all.addAll(audit.missing(missing, gap));
+    all.addAll(audit.missing(missing.confirmed(), gap));
     return all;
   }
 
