@@ -89,7 +89,7 @@ final class CommonFlags {
   @Option(
       names = "--feature-gates",
       paramLabel = "A=true,B=false",
-      description = "gates to switch; see docs/feature_gates.md")
+      description = "gates to switch, as Name=true,Other=false")
   String featureGates = "";
 
   @Option(names = "--v", description = "verbosity of the log, as klog's")

@@ -38,7 +38,13 @@ public final class FlagTable {
   }
 
   private static String row(OptionSpec o) {
-    String value = o.defaultValue() == null ? "" : "`" + o.defaultValue() + "`";
+    Object unset = o.defaultValue() != null ? o.defaultValue() : o.initialValue();
+    String text = unset == null ? "" : unset.toString();
+    // an empty Optional or list is how "nothing" looks
+    String value =
+        text.isEmpty() || text.equals("[]") || text.equals("Optional.empty")
+            ? ""
+            : "`" + text + "`";
     String variable = EnvDefaults.VARIABLES.getOrDefault(o.longestName(), "");
     String meaning =
         String.join(" ", o.description())
