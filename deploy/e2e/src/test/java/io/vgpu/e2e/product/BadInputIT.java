@@ -207,6 +207,15 @@ class BadInputIT {
             "unknown-policy",
             Map.of(NAMES.deviceSchedulerPolicy(), "tightest"),
             VgpuPods.container("main", VgpuPods.limits(1, 10, 64), SLEEP)));
+    Pod literalZero = pod("literal-zero", 0, 0, 0);
+    literalZero
+        .getSpec()
+        .getContainers()
+        .getFirst()
+        .getResources()
+        .setLimits(Map.of(NAMES.vgpuNumber(), new Quantity("0")));
+    create(literalZero);
+    awaitEvent("literal-zero", "requests vgpu-number 0: it gets no vGPU");
     awaitEvent("cores", "requests vGPU core exceeding limit");
     awaitEvent("number", "requests vGPU number exceeding limit");
     awaitEvent("memory", "requests vGPU memory exceeding limit");
