@@ -222,7 +222,17 @@ public final class Agent {
             publisher, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD)));
     PluginWiring plugin =
         new PluginWiring(
-            config, kube, inventory, shim, installed, lanes.files(), bus, filter, meters, clock);
+            config,
+            kube,
+            inventory,
+            shim,
+            installed,
+            lanes.files(),
+            bus,
+            filter,
+            publisher::readAgain,
+            meters,
+            clock);
     readiness.ask(plugin::missing);
     shutdown.add("device plugin", plugin::stop);
     await(plugin.start());

@@ -56,6 +56,7 @@ final class PluginWiring {
       Lane files,
       EventBusPort bus,
       ResponseFilter filter,
+      Runnable registered,
       MeterRegistry meters,
       Clock clock) {
     ClaimKeys keys =
@@ -94,6 +95,7 @@ final class PluginWiring {
                 events,
                 bus,
                 filter,
+                registered,
                 files,
                 meters,
                 clock,

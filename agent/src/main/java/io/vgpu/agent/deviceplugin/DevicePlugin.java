@@ -46,6 +46,7 @@ public final class DevicePlugin {
    * @param seal the present claim keys; asked each time, because keys rotate
    * @param nodePolicy the node's own compute policy text, may be empty
    * @param filter a fault to answer with on purpose; {@link ResponseFilter#IDENTITY} in production
+   * @param registered runs each time the kubelet registered us; must not block
    * @param files lane {@code files}
    * @param nanoTime monotonic clock
    */
@@ -61,6 +62,7 @@ public final class DevicePlugin {
       KubeEvents events,
       EventBusPort bus,
       ResponseFilter filter,
+      Runnable registered,
       Lane files,
       MeterRegistry meters,
       Clock clock,
@@ -165,6 +167,7 @@ public final class DevicePlugin {
             names.vgpuNumber(),
             streams,
             () -> startUp.noteWhoWaits(Deadline.in(NOTE_LIMIT, nanoTime)),
+            with.registered(),
             nanoTime,
             with.meters());
     Gauge.builder("vgpu.allocations", books, b -> b.ledger().standing().size())

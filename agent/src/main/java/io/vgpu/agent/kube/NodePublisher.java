@@ -14,15 +14,16 @@ import io.vgpu.kube.MergePatch;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keeps this node's labels and annotations what its cards are (node-agent.md 1.2, 2.6): reads the
- * node once, patches only when something changed, repeats a failure with growing pauses for as long
- * as it lasts. Runs on a virtual thread, because the client blocks. Nothing is removed at the end:
- * a restart must not make the node unschedulable.
+ * node once and whenever {@link #readAgain told}, patches only when something changed, repeats a
+ * failure with growing pauses for as long as it lasts. Runs on a virtual thread, because the client
+ * blocks. Nothing is removed at the end: a restart must not make the node unschedulable.
  */
 public final class NodePublisher extends VerticleBase {
   private static final Logger log = LoggerFactory.getLogger(NodePublisher.class);
@@ -45,6 +46,7 @@ public final class NodePublisher extends VerticleBase {
   private @Nullable NodeMetadata present;
   private Duration pause = FIRST_PAUSE;
   private boolean waiting;
+  private final AtomicBoolean asked = new AtomicBoolean();
   private volatile boolean published;
 
   /** Deploy on a virtual thread. */
@@ -77,6 +79,21 @@ public final class NodePublisher extends VerticleBase {
     return published;
   }
 
+  /**
+   * The node may have been made anew or edited: reads it once more and writes what differs. Any
+   * thread, after the deployment; calls that come before the look are one.
+   */
+  public void readAgain() {
+    if (asked.compareAndSet(false, true)) {
+      context.runOnContext(
+          v -> {
+            asked.set(false);
+            present = null;
+            publish();
+          });
+    }
+  }
+
   private void publish() {
     if (waiting) {
       return; // the pending try reads the inventory anew
@@ -88,8 +105,9 @@ public final class NodePublisher extends VerticleBase {
       Optional<String> patch = wanted.patchFrom(known);
       if (patch.isPresent()) {
         MergePatch.send(client, "/api/v1/nodes/" + node, patch.get());
-        counter.patched(true);
         present = wanted;
+        published = true;
+        counter.patched(true);
         log.info("node published [node: {}, cards: {}]", node, inventory.cards().size());
       }
       published = true;

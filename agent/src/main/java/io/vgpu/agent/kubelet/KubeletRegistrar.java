@@ -58,6 +58,7 @@ public final class KubeletRegistrar {
   private final String resource;
   private final OpenStreams streams;
   private final Runnable beforeRegister;
+  private final Runnable registered;
   private final LongSupplier nanoTime;
   private final MeterRegistry meters;
   private final Semaphore news = new Semaphore(0);
@@ -76,6 +77,7 @@ public final class KubeletRegistrar {
   /**
    * @param kubeletSocket the kubelet's registration socket, {@code kubelet.sock}
    * @param beforeRegister runs before each try, while the kubelet cannot ask us; bounds itself
+   * @param registered runs after each registration; must not block
    */
   public KubeletRegistrar(
       KubeletTransport transport,
@@ -84,6 +86,7 @@ public final class KubeletRegistrar {
       String resource,
       OpenStreams streams,
       Runnable beforeRegister,
+      Runnable registered,
       LongSupplier nanoTime,
       MeterRegistry meters) {
     this.transport = transport;
@@ -92,6 +95,7 @@ public final class KubeletRegistrar {
     this.resource = resource;
     this.streams = streams;
     this.beforeRegister = beforeRegister;
+    this.registered = registered;
     this.nanoTime = nanoTime;
     this.meters = meters;
     streams.whenNoneLeft(this::unwatched);
@@ -166,6 +170,7 @@ public final class KubeletRegistrar {
           registeredNanos = nanoTime.getAsLong();
         }
         log.info("registered [resource: {}, endpoint: {}]", resource, socket.endpoint());
+        registered.run();
       }
       case SOCKET_GONE -> news.release(); // listen again at once
       case FAILED -> {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -517,6 +518,9 @@ class AdmissionScenariosTest {
     assertThat(rig.kubelet.nextList()).hasSize(32);
     TestPod after = TestPod.of("after", app("main", 0));
     gotItsClaim(after, rig.run(after));
+    assertThat(rig.registrations.tryAcquire(2, 20, TimeUnit.SECONDS))
+        .as("told of each registration")
+        .isTrue();
   }
 
   @Test

@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +64,10 @@ final class Rig {
 
   volatile boolean kubeletPortAnswers = true;
   volatile boolean honor = true;
+
+  /** How often the plugin said that it is registered. */
+  final Semaphore registrations = new Semaphore(0);
+
   volatile boolean markRefused = true;
   private @Nullable DevicePlugin plugin;
   private @Nullable PodWriter writer;
@@ -127,6 +132,7 @@ final class Rig {
                 events,
                 bus,
                 ResponseFilter.IDENTITY,
+                registrations::release,
                 files,
                 meters,
                 Clock.systemUTC(),

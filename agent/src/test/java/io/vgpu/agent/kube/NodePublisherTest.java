@@ -185,4 +185,17 @@ class NodePublisherTest {
       assertThat(api.patches).hasSize(1);
     }
   }
+
+  @Test
+  void aNodeThatWasMadeAnewIsWrittenAgainOnceItIsRead() throws Exception {
+    try (FakeNodeApi api = new FakeNodeApi(vertx, node("{}", "{}"))) {
+      NodePublisher publisher = publish(api);
+      assertThat(nextTry()).isTrue();
+      publisher.readAgain(); // the fake's node never keeps what is written: it is as if made anew
+      assertThat(nextTry()).isTrue();
+      assertThat(api.patches).hasSize(2);
+      assertThat(api.patches.get(1)).isEqualTo(api.patches.get(0));
+      assertThat(api.requests).filteredOn(r -> r.startsWith("GET")).hasSize(2);
+    }
+  }
 }
