@@ -26,6 +26,7 @@ public final class PoolMain implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "this release has no remote role: nothing to run");
+    throw new ParameterException(
+        spec.commandLine(), "this release has no remote role: nothing to run");
   }
 }
