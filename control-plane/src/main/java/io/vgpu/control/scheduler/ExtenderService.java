@@ -37,6 +37,7 @@ final class ExtenderService {
   private final SchedulerMeters meters;
   private final Readiness readiness;
   private final LongSupplier nanoTime;
+  private final SecondLook secondLook;
 
   /** Waits, but not for ever, for the watches: true when they are in. */
   @FunctionalInterface
@@ -76,6 +77,7 @@ final class ExtenderService {
     this.meters = meters;
     this.readiness = readiness;
     this.nanoTime = nanoTime;
+    this.secondLook = new SecondLook(state::snapshot, nanoTime);
   }
 
   /** POST /scheduler/filter. */
@@ -101,7 +103,7 @@ final class ExtenderService {
       return new Done(
           Reply.json(ExtenderAnswers.filterError(String.valueOf(e.getMessage()))), Result.ERROR);
     }
-    Answer answer = filter.run(args, state.snapshot());
+    Answer answer = secondLook.judge(s -> filter.run(args, s), ExtenderService::fitsNowhere);
     Optional<Hold> hold = Optional.empty();
     PodRecord pod = args.pod();
     if (pod != null) {
@@ -110,6 +112,10 @@ final class ExtenderService {
       hold = FilterVerb.holdOf(pod.request(), answer);
     }
     return new Done(Reply.json(ExtenderAnswers.filter(args, answer)), resultOf(answer), hold);
+  }
+
+  private static boolean fitsNowhere(Answer answer) {
+    return answer instanceof Answer.Judged judged && judged.fitting().isEmpty();
   }
 
   private void tell(PodRequest pod, Answer answer) {
