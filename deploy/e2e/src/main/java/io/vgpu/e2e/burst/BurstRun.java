@@ -161,11 +161,7 @@ public final class BurstRun {
         "%d containers printed what they see and were compared with their claims"
             .formatted(printed.stream().filter(p -> p.view().isPresent()).count()));
     facts.add(sampler.summary());
-    gap.ifPresent(
-        g ->
-            facts.add(
-                "%d containers ran without devices: the kubelet had lost its checkpoint and knew no plugin for %.1f s"
-                    .formatted(judge.withoutDevices(printed), g.lengthMs() / 1e3)));
+    gap.ifPresent(g -> facts.add(without(g, judge.withoutDevices(printed), history)));
     if (director.triedAgain() > 0) {
       facts.add(director.triedAgain() + " times an object had to be made or opened again");
     }
@@ -179,6 +175,21 @@ public final class BurstRun {
       logs.put(part, product.log(part));
     }
     return new BurstReport(plan.seed(), 0, facts, findings, new Story(history, printed, logs));
+  }
+
+  /** What a lost checkpoint did: the kubelet ran pods as it runs those without a plugin. */
+  private static String without(Gap gap, Set<String> uids, PodHistory history) {
+    List<Incarnation> pods = uids.stream().flatMap(u -> history.byUid(u).stream()).toList();
+    return String.format(
+        Locale.ROOT,
+        "the kubelet lost its checkpoint and knew no plugin for %.1f s: %d pods ran without devices (%d of them bound meanwhile), %d were found, %d had ended well before",
+        gap.lengthMs() / 1e3,
+        pods.size(),
+        pods.stream()
+            .filter(p -> p.boundAtMs().filter(at -> at >= gap.fromMs()).isPresent())
+            .count(),
+        pods.stream().filter(Incarnation::troubled).count(),
+        pods.stream().filter(p -> p.succeeded() && !p.troubled()).count());
   }
 
   /** Names in the order of their successful bindings. */

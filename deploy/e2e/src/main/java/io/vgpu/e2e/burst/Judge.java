@@ -97,13 +97,13 @@ final class Judge {
     return gap.filter(g -> g.mayHaveStarted(print.seenAtMs())).isPresent();
   }
 
-  /** How many containers ran without devices for a lost checkpoint. */
-  long withoutDevices(List<Print> prints) {
+  /** The UIDs of the pods of which containers ran without devices for a lost checkpoint. */
+  Set<String> withoutDevices(List<Print> prints) {
     return prints.stream()
         .filter(p -> !withoutPlugin.contains(p.uid()) && kubeletKnewNoPlugin(p))
-        .flatMap(p -> p.view().stream())
-        .filter(Judge::seesNothing)
-        .count();
+        .filter(p -> p.view().filter(Judge::seesNothing).isPresent())
+        .map(Print::uid)
+        .collect(Collectors.toSet());
   }
 
   /** Who succeeded has printed in each of its containers: otherwise nothing was compared. */
