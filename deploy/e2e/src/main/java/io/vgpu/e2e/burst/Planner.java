@@ -108,7 +108,7 @@ final class Planner {
     int number = number();
     int more = Math.min(3, number + random.nextInt(2));
     if (shape < 50) {
-      return List.of(app("main", number));
+      return List.of(random.nextInt(100) < 6 ? large(number) : app("main", number));
     }
     if (shape < 68) {
       // rule of reuse: who comes after an init container asks for at least as many
@@ -130,11 +130,16 @@ final class Planner {
     return ask(container, ContainerKind.APP, number, 500 + random.nextInt(3_500));
   }
 
+  /**
+   * Most of its cards. Alone in its pod: an init container of that size beside a sidecar on the
+   * same cards would fit nowhere.
+   */
+  private Ask large(int number) {
+    return new Ask("main", ContainerKind.APP, number, 60, 20_000, 500 + random.nextInt(3_500));
+  }
+
   private Ask ask(String container, ContainerKind kind, int number, int lifeMs) {
     int cores = random.nextInt(100) < 10 ? 0 : 1 + random.nextInt(20);
-    if (random.nextInt(100) < 4) {
-      cores = 60;
-    }
     return new Ask(container, kind, number, cores, 256 + random.nextInt(4_096), lifeMs);
   }
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class PlannerTest {
@@ -68,6 +69,26 @@ class PlannerTest {
         .flatExtracting(PodPlan::asks)
         .extracting(Ask::number)
         .contains(1, 2, 3);
+  }
+
+  /** Whatever cards its containers share: no pod of a plan may wait for ever. */
+  @Test
+  void everyPodFitsAnEmptyNode() {
+    LongStream.range(0, 50)
+        .mapToObj(PlannerTest::plan)
+        .flatMap(
+            plan ->
+                Stream.of(
+                        plan.pods().stream(),
+                        plan.withoutPlugin().stream(),
+                        plan.only(Step.Remake.class).map(Step.Remake::pod))
+                    .flatMap(pods -> pods))
+        .forEach(
+            pod -> {
+              assertThat(pod.asks().stream().mapToInt(Ask::cores).sum()).isLessThanOrEqualTo(100);
+              assertThat(pod.asks().stream().mapToInt(Ask::memoryMiB).sum())
+                  .isLessThanOrEqualTo(40_960);
+            });
   }
 
   @Test
