@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
@@ -30,12 +31,19 @@ final class PrintCollector implements AutoCloseable {
   private final Path folder;
   private final String namespace;
   private final LongSupplier elapsedMs;
+  private final Set<Path> ofOthers;
   private final Map<Path, Tracked> files = new TreeMap<>();
 
+  /** What lies in the folder already is of pods that are no more: the kubelet keeps their logs. */
   PrintCollector(Path podLogs, String namespace, LongSupplier elapsedMs) {
     this.folder = podLogs;
     this.namespace = namespace;
     this.elapsedMs = elapsedMs;
+    try {
+      this.ofOthers = Set.copyOf(entries(podLogs, namespace + "_*"));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot list " + podLogs, e);
+    }
   }
 
   private static final class Tracked {
@@ -60,7 +68,9 @@ final class PrintCollector implements AutoCloseable {
   /** Finds new files and reads what was added to the known ones. */
   synchronized void scan() {
     try {
-      for (Path pod : entries(folder, namespace + "_*")) {
+      List<Path> pods = entries(folder, namespace + "_*");
+      pods.removeAll(ofOthers);
+      for (Path pod : pods) {
         for (Path container : entries(pod, "*")) {
           for (Path file : entries(container, "*.log")) {
             if (!files.containsKey(file)) {
@@ -82,7 +92,7 @@ final class PrintCollector implements AutoCloseable {
     try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder, glob)) {
       stream.forEach(entries::add);
     } catch (NoSuchFileException | NotDirectoryException e) {
-      return List.of(); // the kubelet has just removed it
+      entries.clear(); // the kubelet has just removed it
     }
     return entries;
   }

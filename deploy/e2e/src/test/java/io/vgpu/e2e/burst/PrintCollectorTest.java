@@ -52,6 +52,16 @@ class PrintCollectorTest {
   }
 
   @Test
+  void podsOfAnEarlierBurstAreNoneOfOurs() throws IOException {
+    file("ns_p_uid-1", "main", "before\n");
+    try (PrintCollector collector = new PrintCollector(folder, "ns", () -> 7)) {
+      file("ns_p_uid-2", "main", "now\n");
+      collector.scan();
+      assertThat(collector.prints()).extracting(Print::uid).containsExactly("uid-2");
+    }
+  }
+
+  @Test
   void folderThatIsNotThereYetIsEmpty() {
     try (PrintCollector collector = new PrintCollector(folder.resolve("none"), "ns", () -> 7)) {
       collector.scan();
