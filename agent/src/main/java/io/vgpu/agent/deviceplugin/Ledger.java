@@ -45,9 +45,15 @@ record Ledger(Map<String, PodEntry> pods, Map<String, Refusal> refused) {
     return pods.values().stream().filter(e -> !e.ended() && !isRefused(e.pod().uid())).toList();
   }
 
-  /** Whether a pod other than {@code uid} holds the id, by our records. */
+  /**
+   * Whether a pod other than {@code uid} holds the id, by our records. A refused pod never gets
+   * what it was only offered, but containers of it may run on what it got before: a kubelet that
+   * restarts admits running pods anew.
+   */
   boolean heldByAnother(String id, String uid) {
-    return standing().stream().anyMatch(e -> !e.pod().uid().equals(uid) && e.holds(id));
+    return pods.values().stream()
+        .filter(e -> !e.ended() && !e.pod().uid().equals(uid))
+        .anyMatch(e -> isRefused(e.pod().uid()) ? e.runsOn(id) : e.holds(id));
   }
 
   Ledger with(PodEntry entry) {

@@ -115,6 +115,12 @@ record PodEntry(
     return held.values().stream().anyMatch(h -> h.ids().contains(id));
   }
 
+  /** Whether any container of the pod was allocated the id. */
+  boolean runsOn(String id) {
+    return held.values().stream()
+        .anyMatch(h -> h.stage() == Stage.ATTACHED && h.ids().contains(id));
+  }
+
   PodEntry with(String container, Set<String> ids, Stage stage) {
     Map<String, Held> more = new LinkedHashMap<>(held);
     Held before = held.get(container);
