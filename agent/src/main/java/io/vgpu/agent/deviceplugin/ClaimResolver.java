@@ -139,12 +139,18 @@ record ClaimResolver(String node, Names names, Supplier<ClaimSeal> seal, boolean
       PodEntry entry, ContainerClaim wanted, Offer offer, Ledger ledger) {
     String uid = entry.pod().uid();
     Set<String> insisted = new LinkedHashSet<>(offer.mustInclude());
+    Held before = entry.held().get(wanted.container());
+    // an init container's ids are also those of the container that uses them again
+    Set<String> mine = before == null ? Set.of() : before.ids();
     List<String> free = new ArrayList<>();
     for (String id : offer.available()) {
       boolean ownElsewhere =
-          entry.held().entrySet().stream()
-              .anyMatch(
-                  h -> !h.getKey().equals(wanted.container()) && h.getValue().ids().contains(id));
+          !mine.contains(id)
+              && entry.held().entrySet().stream()
+                  .anyMatch(
+                      h ->
+                          !h.getKey().equals(wanted.container())
+                              && h.getValue().ids().contains(id));
       if (!insisted.contains(id) && !ownElsewhere && !ledger.heldByAnother(id, uid)) {
         free.add(id);
       }
@@ -152,8 +158,6 @@ record ClaimResolver(String node, Names names, Supplier<ClaimSeal> seal, boolean
     if (insisted.stream().anyMatch(id -> ledger.heldByAnother(id, uid))) {
       return Optional.empty();
     }
-    Held before = entry.held().get(wanted.container());
-    Set<String> mine = before == null ? Set.of() : before.ids();
     free.sort(
         java.util.Comparator.comparing((String id) -> !mine.contains(id))
             .thenComparing(DeviceIds.ORDER));
