@@ -221,7 +221,28 @@ record ClaimResolver(String node, Names names, Supplier<ClaimSeal> seal, boolean
         return settled(e, next.get().container(), ids, ledger);
       }
     }
-    return Outcome.refused(Reason.DEVICES_NOT_PROPOSED, "nobody was offered exactly " + requested);
+    return again(ids, ledger)
+        .orElseGet(
+            () ->
+                Outcome.refused(
+                    Reason.DEVICES_NOT_PROPOSED, "nobody was offered exactly " + requested));
+  }
+
+  /**
+   * The kubelet died between our answer and its own note of it: it gives a container the ids of the
+   * pod's init containers once more, without a question. Only where just one container can be
+   * meant.
+   */
+  private Optional<Outcome<Allocation>> again(Set<String> ids, Ledger ledger) {
+    List<Outcome<Allocation>> meant = new ArrayList<>();
+    for (PodEntry e : ledger.standing()) {
+      for (Turn t : e.order()) {
+        if (e.attached(t.container()) && isReuse(ids, e, t)) {
+          meant.add(settled(e, t.container(), ids, ledger));
+        }
+      }
+    }
+    return meant.size() == 1 ? Optional.of(meant.getFirst()) : Optional.empty();
   }
 
   private static boolean isReuse(Set<String> ids, PodEntry entry, Turn next) {

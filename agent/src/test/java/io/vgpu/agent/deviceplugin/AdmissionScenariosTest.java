@@ -235,6 +235,15 @@ class AdmissionScenariosTest extends RigTest {
   }
 
   @Test
+  void whichOfTwoContainersThatUseTheSameIdsIsForgottenIsNotGuessed() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", init("i", 0), init("j", 0), app("main", 0));
+    gotItsClaim(pod, rig.run(pod));
+    assertThat(rig.kubelet.allocateUnasked(rig.kubelet.held("uid-p", "i")))
+        .startsWith("Allocate check failed: " + Reason.DEVICES_NOT_PROPOSED.phrase());
+  }
+
+  @Test
   void preStartVerifiesResetsAndRefusesWithoutFailingThePod() throws Exception {
     rig.startAgent();
     TestPod pod = TestPod.of("p", init("i", 0), app("main", 0));

@@ -174,6 +174,17 @@ class TroubleScenariosTest extends RigTest {
   }
 
   @Test
+  void aKubeletThatForgetsAnAppThatUsesTheIdsOfItsInitIsAnsweredAgain() throws Exception {
+    rig.startAgent();
+    TestPod pod = TestPod.of("p", init("i", 0, 1), app("main", 0, 1));
+    gotItsClaim(pod, rig.run(pod));
+    rig.facts.clear();
+    // it knows what it gave to the init container, so it asks nothing
+    assertThat(rig.kubelet.allocateUnasked(rig.kubelet.held("uid-p", "i"))).isEmpty();
+    assertThat(rig.fact(ClaimAttached.class).container().container()).isEqualTo("main");
+  }
+
+  @Test
   void idsOfRunningContainersAreNotGivenOutWhenTheKubeletLostItsCheckpoint() throws Exception {
     rig.startAgent();
     for (int i = 0; i < 3; i++) {
