@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -49,7 +50,7 @@ final class Admission {
   private final SuccessMarker success;
   private final FailureMarker failure;
   private final StartUp startUp;
-  private final PassedOver passedOver;
+  private final KubeletLife kubelet;
   private final EventBusPort bus;
   private final Clock clock;
   private final LongSupplier nanoTime;
@@ -66,7 +67,7 @@ final class Admission {
       SuccessMarker success,
       FailureMarker failure,
       StartUp startUp,
-      PassedOver passedOver,
+      KubeletLife kubelet,
       EventBusPort bus,
       Clock clock,
       LongSupplier nanoTime) {
@@ -81,7 +82,7 @@ final class Admission {
     this.success = success;
     this.failure = failure;
     this.startUp = startUp;
-    this.passedOver = passedOver;
+    this.kubelet = kubelet;
     this.bus = bus;
     this.clock = clock;
     this.nanoTime = nanoTime;
@@ -94,8 +95,9 @@ final class Admission {
 
   private Outcome<List<String>> propose(Offer offer, Deadline deadline) {
     Deadline again = Deadline.in(deadline.atMost(LOOK_AGAIN_FOR), nanoTime);
+    Seen before = kubelet.seen();
     while (true) {
-      Outcome<Proposal> proposal = proposeNow(offer, deadline);
+      Outcome<Proposal> proposal = proposeNow(offer, before, deadline);
       if (proposal instanceof Outcome.Given<Proposal>(Proposal p)) {
         return switch (books.commit(p.ledger(), deadline)) {
           case Outcome.Given<Ledger> g -> {
@@ -122,38 +124,43 @@ final class Admission {
     };
   }
 
-  private Outcome<Proposal> proposeNow(Offer offer, Deadline deadline) {
+  private Outcome<Proposal> proposeNow(Offer offer, Seen before, Deadline deadline) {
     return switch (views.look(deadline)) {
       case Outcome.Refused<PodView> r -> r.as();
       case Outcome.Given<PodView>(PodView view) -> {
         Ledger ledger = books.ledger().withEnded(view::isOver);
         Question question = new Question(offer.size(), Set.copyOf(offer.mustInclude()));
-        Search search = find(view, ledger, question, deadline);
+        Search search = find(view, ledger, before, question, deadline);
+        // a refusal ends the admission of whoever it was: nobody here is asked for again
+        kubelet.changed(
+            s -> before.asked(search.view(), search.waiting(), given(search), kubelet.now()));
         yield switch (search.outcome()) {
-          case Outcome.Refused<Admitted> r -> {
-            // whoever of them it was, this error ends its admission: nobody here is asked for again
-            passedOver.looked(search.waiting(), "");
-            yield r.as();
-          }
-          case Outcome.Given<Admitted>(Admitted admitted) -> {
-            passedOver.looked(search.waiting(), admitted.pod().ref().uid());
-            yield resolver.propose(admitted, offer, ledger);
-          }
+          case Outcome.Refused<Admitted> r -> r.as();
+          case Outcome.Given<Admitted>(Admitted admitted) ->
+              ledger
+                  .refusal(admitted.pod().ref().uid())
+                  .map(r -> Outcome.<Proposal>refused(r.pod(), r.reason(), r.detail()))
+                  .orElseGet(() -> resolver.propose(admitted, offer, ledger));
         };
       }
     };
   }
 
+  private static Optional<Admitted> given(Search search) {
+    return search.outcome() instanceof Outcome.Given<Admitted>(Admitted a)
+        ? Optional.of(a)
+        : Optional.empty();
+  }
+
   /** In the first view that knows somebody: the kubelet's, the API's, single GETs. */
-  private Search find(PodView view, Ledger ledger, Question question, Deadline deadline) {
-    Search found = AdmittedPod.find(view, ledger, passedOver::contains, question);
+  private Search find(
+      PodView view, Ledger ledger, Seen before, Question question, Deadline deadline) {
+    Search found = AdmittedPod.find(view, ledger, before, question);
     if (isUnknown(found.outcome()) && view.fromKubelet()) {
-      found = AdmittedPod.find(views.byApi(view.listed()), ledger, passedOver::contains, question);
+      found = AdmittedPod.find(views.byApi(view.listed()), ledger, before, question);
     }
     if (isUnknown(found.outcome())) {
-      found =
-          AdmittedPod.find(
-              views.byFetching(view.listed(), deadline), ledger, passedOver::contains, question);
+      found = AdmittedPod.find(views.byFetching(view.listed(), deadline), ledger, before, question);
     }
     return found;
   }
@@ -183,7 +190,7 @@ final class Admission {
   }
 
   private Outcome<ContainerAllocateResponse> allocateOne(List<String> ids, Deadline deadline) {
-    return switch (resolver.allocate(ids, books.ledger())) {
+    return switch (resolver.allocate(ids, books.ledger(), kubelet.seen().last())) {
       case Outcome.Refused<Allocation> r -> r.as();
       case Outcome.Given<Allocation>(Allocation a) -> {
         ContainerRef container = new ContainerRef(a.pod(), a.claim().container());
@@ -194,6 +201,7 @@ final class Admission {
               switch (books.commit(a.ledger(), deadline)) {
                 case Outcome.Refused<Ledger> r -> Outcome.refused(a.pod(), r.reason(), r.detail());
                 case Outcome.Given<Ledger> g -> {
+                  kubelet.changed(s -> s.allocated(a.pod().uid(), a.claim().container()));
                   settled(a, container);
                   yield Outcome.given(
                       filter.apply(

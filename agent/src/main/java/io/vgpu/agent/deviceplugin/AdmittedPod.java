@@ -25,53 +25,79 @@ final class AdmittedPod {
   /** The question: how many ids, and which of them the kubelet insists on. */
   record Question(int size, Set<String> mustInclude) {}
 
-  /** The answer, and the UIDs of everybody who stands without devices. */
-  record Search(Outcome<Admitted> outcome, Set<String> waiting) {}
+  /** The answer, where it was looked for, and the UIDs of everybody who stands without devices. */
+  record Search(Outcome<Admitted> outcome, PodView view, Set<String> waiting) {}
 
   private AdmittedPod() {}
 
   /** The one pod and container that the kubelet can be asking for, or why that cannot be said. */
-  static Search find(PodView view, Ledger ledger, Predicate<String> passedOver, Question question) {
+  static Search find(PodView view, Ledger ledger, Seen seen, Question question) {
     List<Admitted> candidates = candidates(view, (pod, l) -> turns(pod, l, ledger, question));
     if (candidates.isEmpty()) {
       candidates = candidates(view, (pod, l) -> begunAnew(pod, ledger, question));
     }
     Set<String> waiting =
         candidates.stream().map(a -> a.pod().ref().uid()).collect(Collectors.toSet());
-    return new Search(one(candidates, view, ledger, passedOver, question), waiting);
+    return new Search(one(candidates, view, ledger, seen, question), view, waiting);
   }
 
   private static Outcome<Admitted> one(
-      List<Admitted> candidates,
-      PodView view,
-      Ledger ledger,
-      Predicate<String> passedOver,
-      Question question) {
+      List<Admitted> candidates, PodView view, Ledger ledger, Seen seen, Question question) {
     if (candidates.isEmpty()) {
       return Outcome.refused(
           Reason.POD_UNKNOWN,
           "none of the kubelet's " + view.listed().size() + " pods waits for vGPU devices");
     }
-    List<Admitted> left = dropRefused(candidates, ledger);
-    // before what the status says: a pod that is admitted anew after a kubelet's restart may have
-    // one
-    left = dropWhile(left, a -> passedOver.test(a.pod().ref().uid()));
-    left = dropWhile(left, a -> a.pod().hasStarted() || a.pod().terminal());
-    left = dropWhile(left, a -> a.pod().deleting());
-    // who asks for another number of devices cannot be the one: no guess
+    List<Admitted> news = candidates.stream().filter(a -> seen.isNew(a.pod())).toList();
+    if (news.isEmpty() && seen.hasUnknownNews(view)) {
+      return Outcome.refused(Reason.POD_UNKNOWN, "the kubelet lists a pod that nobody knows yet");
+    }
+    // whoever is new; nobody being so, whoever was last
+    List<Admitted> left = news.isEmpty() ? dropWhile(candidates, a -> !seen.comesNext(a)) : news;
+    // who asks for another number of devices cannot be the one
     left = dropWhile(left, a -> a.turn().number() != question.size());
+    if (left.stream().noneMatch(a -> a.turn().number() == question.size()) && !alone(left, news)) {
+      return Outcome.refused(
+          Reason.POD_UNKNOWN,
+          "the kubelet asks for %d devices, which none of those does who wait: %s"
+              .formatted(question.size(), text(left)));
+    }
+    left = dropRefused(left, ledger);
+    left = dropWhoeverMayRun(left, ledger);
+    left = dropWhile(left, a -> a.pod().terminal());
+    left = dropWhile(left, a -> a.pod().deleting());
     if (left.size() > 1) {
-      String all =
-          left.stream()
-              .map(a -> a.pod().ref() + " container " + a.turn().container())
-              .sorted()
-              .collect(Collectors.joining(", "));
       PodRef one = left.getFirst().pod().ref();
       return left.stream().allMatch(a -> a.pod().ref().equals(one))
-          ? Outcome.refused(one, Reason.POD_AMBIGUOUS, all)
-          : Outcome.refused(Reason.POD_AMBIGUOUS, all);
+          ? Outcome.refused(one, Reason.POD_AMBIGUOUS, text(left))
+          : Outcome.refused(Reason.POD_AMBIGUOUS, text(left));
     }
     return Outcome.given(left.getFirst());
+  }
+
+  /** Whether a single pod is new, so that the question is for it whatever it says. */
+  private static boolean alone(List<Admitted> left, List<Admitted> news) {
+    return left.size() == 1 && news.size() == 1;
+  }
+
+  private static String text(List<Admitted> candidates) {
+    return candidates.stream()
+        .map(a -> a.pod().ref() + " container " + a.turn().container())
+        .sorted()
+        .collect(Collectors.joining(", "));
+  }
+
+  /**
+   * A kubelet that restarted passes over what runs. So among several that are new, it asks for the
+   * one with a container that cannot be running: it would not have passed over that one.
+   */
+  private static List<Admitted> dropWhoeverMayRun(List<Admitted> candidates, Ledger ledger) {
+    Set<String> certain =
+        candidates.stream()
+            .filter(a -> !mayRun(a.pod(), a.turn(), ledger.entry(a.pod().ref().uid())))
+            .map(a -> a.pod().ref().uid())
+            .collect(Collectors.toSet());
+    return dropWhile(candidates, a -> !certain.contains(a.pod().ref().uid()));
   }
 
   private static List<Admitted> candidates(

@@ -4,6 +4,7 @@ import io.vgpu.agent.deviceplugin.AdmittedPod.Admitted;
 import io.vgpu.agent.deviceplugin.PodEntry.Held;
 import io.vgpu.agent.deviceplugin.PodEntry.Stage;
 import io.vgpu.agent.deviceplugin.PodEntry.Turn;
+import io.vgpu.agent.deviceplugin.Seen.Asked;
 import io.vgpu.agent.kube.NodePod;
 import io.vgpu.claim.ClaimCodec;
 import io.vgpu.claim.ClaimSeal;
@@ -24,6 +25,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * From a pod's claim to ids, and from ids back to the claim (node-agent.md 2.7). Pure: reads its
@@ -205,8 +208,12 @@ record ClaimResolver(String node, Names names, Supplier<ClaimSeal> seal, boolean
         + ", and no free one of each claimed card is among them";
   }
 
-  /** Whose ids the kubelet asks to allocate: those proposed, or an init container's used again. */
-  Outcome<Allocation> allocate(List<String> requested, Ledger ledger) {
+  /**
+   * Whose ids the kubelet asks to allocate: those proposed, or an init container's used again.
+   *
+   * @param last the container that was answered last in this life of the kubelet
+   */
+  Outcome<Allocation> allocate(List<String> requested, Ledger ledger, Optional<Asked> last) {
     Set<String> ids = new HashSet<>(requested);
     for (PodEntry e : ledger.standing()) {
       for (Map.Entry<String, Held> h : e.held().entrySet()) {
@@ -215,34 +222,61 @@ record ClaimResolver(String node, Names names, Supplier<ClaimSeal> seal, boolean
         }
       }
     }
-    for (PodEntry e : ledger.standing()) {
-      Optional<Turn> next = e.next();
-      if (next.isPresent() && isReuse(ids, e, next.get())) {
-        return settled(e, next.get().container(), ids, ledger);
-      }
-    }
-    return again(ids, ledger)
-        .orElseGet(
-            () ->
-                Outcome.refused(
-                    Reason.DEVICES_NOT_PROPOSED, "nobody was offered exactly " + requested));
-  }
-
-  /**
-   * The kubelet died between our answer and its own note of it: it gives a container the ids of the
-   * pod's init containers once more, without a question. Only where just one container can be
-   * meant.
-   */
-  private Optional<Outcome<Allocation>> again(Set<String> ids, Ledger ledger) {
     List<Outcome<Allocation>> meant = new ArrayList<>();
     for (PodEntry e : ledger.standing()) {
-      for (Turn t : e.order()) {
-        if (e.attached(t.container()) && isReuse(ids, e, t)) {
+      for (Turn t : following(e, last)) {
+        if (isReuse(ids, e, t)) {
           meant.add(settled(e, t.container(), ids, ledger));
         }
       }
     }
-    return meant.size() == 1 ? Optional.of(meant.getFirst()) : Optional.empty();
+    List<Allocation> possible =
+        meant.stream()
+            .flatMap(
+                m ->
+                    m instanceof Outcome.Given<Allocation>(Allocation a)
+                        ? Stream.of(a)
+                        : Stream.<Allocation>of())
+            .toList();
+    if (possible.size() > 1) {
+      return Outcome.refused(
+          possible.getFirst().pod(),
+          Reason.POD_AMBIGUOUS,
+          "container "
+              + possible.stream()
+                  .map(a -> a.claim().container())
+                  .collect(Collectors.joining(" or ")));
+    }
+    if (possible.isEmpty()) {
+      return meant.isEmpty()
+          ? Outcome.refused(Reason.DEVICES_NOT_PROPOSED, "nobody was offered exactly " + requested)
+          : meant.getFirst();
+    }
+    return Outcome.given(possible.getFirst());
+  }
+
+  /**
+   * The containers that the kubelet can come to without a question. It goes on from the one that it
+   * was answered for; where we do not remember that, from the first without devices, and it may
+   * begin anew. What it asked to start before may run, and is passed over then.
+   */
+  private static List<Turn> following(PodEntry e, Optional<Asked> last) {
+    Optional<Asked> ours = last.filter(l -> l.uid().equals(e.pod().uid()));
+    if (ours.isEmpty()) {
+      return e.next().map(List::of).orElse(e.order());
+    }
+    List<Turn> after = Seen.after(e.order(), ours.get().container());
+    if (after.isEmpty()) {
+      return e.order();
+    }
+    List<Turn> turns = new ArrayList<>();
+    for (Turn t : after) {
+      turns.add(t);
+      if (!e.asked(t.container())) {
+        break;
+      }
+    }
+    return turns;
   }
 
   private static boolean isReuse(Set<String> ids, PodEntry entry, Turn next) {

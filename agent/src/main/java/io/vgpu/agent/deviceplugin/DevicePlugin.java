@@ -118,8 +118,8 @@ public final class DevicePlugin {
             with.writer(),
             with.clock());
     SuccessMarker success = new SuccessMarker(config.node(), names, with.writer());
-    PassedOver passedOver = new PassedOver();
-    this.startUp = new StartUp(books, views, resolver, containerFiles, failure, passedOver);
+    KubeletLife kubelet = new KubeletLife(nanoTime);
+    this.startUp = new StartUp(books, views, resolver, containerFiles, failure, kubelet);
     this.reconciler =
         new Reconciler(
             config.node(),
@@ -130,7 +130,7 @@ public final class DevicePlugin {
             with.shim(),
             success,
             startUp,
-            passedOver,
+            kubelet,
             with.bus(),
             with.clock(),
             nanoTime);
@@ -148,7 +148,7 @@ public final class DevicePlugin {
             success,
             failure,
             startUp,
-            passedOver,
+            kubelet,
             with.bus(),
             with.clock(),
             nanoTime);

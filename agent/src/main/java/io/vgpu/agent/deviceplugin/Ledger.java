@@ -36,6 +36,10 @@ record Ledger(Map<String, PodEntry> pods, Map<String, Refusal> refused) {
     return Optional.ofNullable(pods.get(uid));
   }
 
+  Optional<Refusal> refusal(String uid) {
+    return Optional.ofNullable(refused.get(uid));
+  }
+
   boolean isRefused(String uid) {
     return refused.containsKey(uid);
   }

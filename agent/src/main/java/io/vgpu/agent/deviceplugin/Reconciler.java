@@ -33,8 +33,14 @@ final class Reconciler {
   private static final Duration LOOK = Duration.ofSeconds(5);
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
+  /** While we look, nobody is answered: less than the kubelet's questions may wait. */
+  private static final Duration LOOK_AROUND = Duration.ofSeconds(1);
+
   /** A pod that just went takes its containers with it a moment later; looks are not a loop. */
   private static final Duration SETTLE = Duration.ofMillis(200);
+
+  /** Longer than any of our answers to the kubelet takes. */
+  private static final Duration NO_LONGER_ADMITTED = Duration.ofSeconds(3);
 
   private final String node;
   private final Names names;
@@ -44,12 +50,11 @@ final class Reconciler {
   private final ShimWriter shim;
   private final SuccessMarker success;
   private final StartUp startUp;
-  private final PassedOver passedOver;
+  private final KubeletLife kubelet;
   private final EventBusPort bus;
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final Semaphore news = new Semaphore(0);
-  private volatile Set<String> passedBefore = Set.of();
   private volatile boolean stopped;
   private @Nullable Thread thread;
 
@@ -62,7 +67,7 @@ final class Reconciler {
       ShimWriter shim,
       SuccessMarker success,
       StartUp startUp,
-      PassedOver passedOver,
+      KubeletLife kubelet,
       EventBusPort bus,
       Clock clock,
       LongSupplier nanoTime) {
@@ -74,14 +79,13 @@ final class Reconciler {
     this.shim = shim;
     this.success = success;
     this.startUp = startUp;
-    this.passedOver = passedOver;
+    this.kubelet = kubelet;
     this.bus = bus;
     this.clock = clock;
     this.nanoTime = nanoTime;
   }
 
   void start() {
-    passedBefore = passedOver.uids();
     thread = Thread.ofVirtual().name("reconciler").start(this::run);
   }
 
@@ -124,7 +128,7 @@ final class Reconciler {
     if (!startUp.hasLooked()) {
       Outcome<Boolean> unused =
           books.alone(
-              deadline,
+              Deadline.in(LOOK_AROUND, nanoTime),
               d -> {
                 startUp.lookAround(d);
                 startUp.restoreFiles(d);
@@ -136,8 +140,8 @@ final class Reconciler {
     Outcome<Set<Owner>> owners =
         deadline.await(shim.owners(), Reason.FILES_NOT_WRITTEN, "owners of region files");
     if (nodePods.synced() && views.look(deadline) instanceof Outcome.Given<PodView>(PodView view)) {
-      startUp.reportUnserved(view, passedBefore);
-      passedBefore = passedOver.uids();
+      startUp.reportUnserved(
+          view, kubelet.seen().waitingSince(kubelet.now() - NO_LONGER_ADMITTED.toNanos()));
       forget(before, view, deadline);
       if (owners instanceof Outcome.Given<Set<Owner>>(Set<Owner> found)) {
         sweep(found, view, deadline);

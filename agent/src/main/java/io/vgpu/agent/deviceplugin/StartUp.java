@@ -31,7 +31,7 @@ final class StartUp {
   private final ClaimResolver resolver;
   private final ContainerFiles files;
   private final FailureMarker failure;
-  private final PassedOver passedOver;
+  private final KubeletLife kubelet;
   private volatile boolean looked;
 
   StartUp(
@@ -40,13 +40,13 @@ final class StartUp {
       ClaimResolver resolver,
       ContainerFiles files,
       FailureMarker failure,
-      PassedOver passedOver) {
+      KubeletLife kubelet) {
     this.books = books;
     this.views = views;
     this.resolver = resolver;
     this.files = files;
     this.failure = failure;
-    this.passedOver = passedOver;
+    this.kubelet = kubelet;
   }
 
   /** Whether the node was looked at once: what was missed before the start is known. */
@@ -152,7 +152,7 @@ final class StartUp {
     if (views.lookInMemory(deadline) instanceof Outcome.Given<PodView>(PodView view)) {
       note(view);
     } else {
-      passedOver.looked(Set.of(), "");
+      kubelet.changed(s -> Seen.NOTHING);
     }
   }
 
@@ -167,23 +167,23 @@ final class StartUp {
         waiting.add(pod.ref().uid());
       }
     }
-    passedOver.looked(waiting, "");
+    kubelet.changed(s -> s.anew(view, waiting, kubelet.now()));
   }
 
   /**
    * Reports pods that the kubelet admitted without devices, because the resource was not registered
    * or its checkpoint was lost: they run without, or wait for ever to start ("no devices found
-   * allocated"). A pod that runs on what we noted is left alone. {@code before}: who was noted some
-   * looks ago, so that nobody is reported who is only just being admitted.
+   * allocated"). A pod that runs on what we noted is left alone. {@code past}: who has waited so
+   * long that nobody is reported who is only just being admitted.
    */
-  void reportUnserved(PodView view, Set<String> before) {
+  void reportUnserved(PodView view, Set<String> past) {
     for (NodePod pod : view.pods()) {
       String uid = pod.ref().uid();
       Optional<ListedPod> line = view.line(pod);
       if (books.ledger().isRefused(uid) || pod.terminal() || pod.deleting() || line.isEmpty()) {
         continue;
       }
-      boolean isPast = before.contains(uid) && passedOver.contains(uid);
+      boolean isPast = past.contains(uid);
       PodEntry.turns(pod.demand()).stream()
           .filter(t -> isUnserved(pod, t, line.get(), isPast))
           .findFirst()

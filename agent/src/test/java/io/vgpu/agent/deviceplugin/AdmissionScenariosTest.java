@@ -240,7 +240,7 @@ class AdmissionScenariosTest extends RigTest {
     TestPod pod = TestPod.of("p", init("i", 0), init("j", 0), app("main", 0));
     gotItsClaim(pod, rig.run(pod));
     assertThat(rig.kubelet.allocateUnasked(rig.kubelet.held("uid-p", "i")))
-        .startsWith("Allocate check failed: " + Reason.DEVICES_NOT_PROPOSED.phrase());
+        .startsWith("Allocate check failed: " + Reason.POD_AMBIGUOUS.phrase());
   }
 
   @Test

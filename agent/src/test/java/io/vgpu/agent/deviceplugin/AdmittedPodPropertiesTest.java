@@ -53,7 +53,7 @@ class AdmittedPodPropertiesTest {
             : TestPod.of("wanted", app("main", 0));
     World world = world(others, wanted, seed);
     Outcome<Admitted> found =
-        AdmittedPod.find(world.view(), world.ledger(), uid -> false, new Question(1, Set.of()))
+        AdmittedPod.find(world.view(), world.ledger(), Seen.NOTHING, new Question(1, Set.of()))
             .outcome();
     assertThat(found).isInstanceOf(Outcome.Given.class);
     Admitted admitted = ((Outcome.Given<Admitted>) found).value();
@@ -74,7 +74,7 @@ class AdmittedPodPropertiesTest {
         AdmittedPod.find(
                 new PodView(listed, pods, true, uid -> true),
                 world.ledger(),
-                uid -> false,
+                Seen.NOTHING,
                 new Question(1, Set.of()))
             .outcome();
     assertThat(found).isInstanceOf(Outcome.Refused.class);
@@ -93,11 +93,11 @@ class AdmittedPodPropertiesTest {
             AdmittedPod.find(
                     new PodView(listed, pods, true, uid -> true),
                     world.ledger(),
-                    uid -> false,
+                    Seen.NOTHING,
                     question)
                 .outcome())
         .isEqualTo(
-            AdmittedPod.find(world.view(), world.ledger(), uid -> false, question).outcome());
+            AdmittedPod.find(world.view(), world.ledger(), Seen.NOTHING, question).outcome());
   }
 
   @Example
@@ -107,7 +107,7 @@ class AdmittedPodPropertiesTest {
       World world = world(List.of(only), null, 1);
       assertThat(
               AdmittedPod.find(
-                      world.view(), world.ledger(), uid -> false, new Question(1, Set.of()))
+                      world.view(), world.ledger(), Seen.NOTHING, new Question(1, Set.of()))
                   .outcome())
           .as(only.name())
           .isInstanceOf(Outcome.Given.class);

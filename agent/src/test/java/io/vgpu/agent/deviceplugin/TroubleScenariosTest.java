@@ -9,6 +9,7 @@ import io.vgpu.agent.kube.FakeApiServer.Write;
 import io.vgpu.agent.kubelet.FakeKubelet.Result;
 import io.vgpu.agent.kubelet.FakeKubelet.Result.Admitted;
 import io.vgpu.event.VgpuEvent.AllocationFailed;
+import io.vgpu.event.VgpuEvent.ClaimAttached;
 import io.vgpu.event.VgpuEvent.ClaimReleased;
 import io.vgpu.model.Reason;
 import java.nio.file.Files;
