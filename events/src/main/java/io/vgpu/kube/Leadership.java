@@ -77,7 +77,7 @@ public final class Leadership implements AutoCloseable {
                     .build())
             .build()
             .start();
-    election.whenComplete((done, fault) -> ended(onLost));
+    CompletableFuture<?> _ = election.whenComplete((done, fault) -> ended(onLost));
   }
 
   private void ended(Runnable onLost) {

@@ -11,8 +11,8 @@ class DemandCheckTest {
   /** Notation: kind number/cores/memory, joined by blanks: i init, s sidecar, a app. */
   private static PodDemand pod(String text) {
     List<ContainerDemand> containers = new ArrayList<>();
-    for (String part : text.split(" ")) {
-      String[] n = part.substring(1).split("/");
+    for (String part : text.split(" ", -1)) {
+      String[] n = part.substring(1).split("/", -1);
       ContainerKind kind =
           switch (part.charAt(0)) {
             case 'i' -> ContainerKind.INIT;

@@ -162,8 +162,7 @@ class TroubleScenariosTest extends RigTest {
   @Test
   void aKubeletThatForgetsAnInitContainerIsAnsweredForItAgain() throws Exception {
     rig.startAgent();
-    TestPod pod = TestPod.of("p", init("i", 0), app("main", 1));
-    pod = rig.bind(TestPod.of("p", init("i", 0), app("main", 0)));
+    TestPod pod = rig.bind(TestPod.of("p", init("i", 0), app("main", 0)));
     List<String> ids = rig.kubelet.ask(pod.ref(), pod.demand(), 1);
     assertThat(rig.kubelet.allocateUnasked(ids)).isEmpty();
     // killed before it noted our answer: it begins the pod anew

@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * An API server that knows one node: keeps what it was asked, answers failures as long as the test
@@ -16,7 +17,7 @@ import java.util.concurrent.TimeoutException;
 final class FakeNodeApi implements AutoCloseable {
   final List<String> requests = new CopyOnWriteArrayList<>();
   final List<String> patches = new CopyOnWriteArrayList<>();
-  volatile int failures;
+  final AtomicInteger failures = new AtomicInteger();
   private final HttpServer server;
   private final String nodeJson;
 
@@ -43,8 +44,7 @@ final class FakeNodeApi implements AutoCloseable {
         .body()
         .onSuccess(
             body -> {
-              if (failures > 0) {
-                failures--;
+              if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
                 request.response().setStatusCode(503).end("{}");
                 return;
               }

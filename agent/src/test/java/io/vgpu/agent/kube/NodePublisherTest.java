@@ -177,7 +177,7 @@ class NodePublisherTest {
   @Test
   void anApiThatIsAwayIsAskedAgainUntilItAnswers() throws Exception {
     try (FakeNodeApi api = new FakeNodeApi(vertx, node("{}", "{}"))) {
-      api.failures = 2;
+      api.failures.set(2);
       publish(api);
       assertThat(nextTry()).isFalse();
       assertThat(nextTry()).isFalse();

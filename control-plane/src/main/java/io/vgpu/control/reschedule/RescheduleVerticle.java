@@ -42,7 +42,7 @@ public final class RescheduleVerticle extends VerticleBase {
 
   private void wake() {
     if (woken.compareAndSet(false, true)) {
-      home.thenAccept(c -> c.runOnContext(v -> work()));
+      CompletableFuture<Void> _ = home.thenAccept(c -> c.runOnContext(v -> work()));
     }
   }
 

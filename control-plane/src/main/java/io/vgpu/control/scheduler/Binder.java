@@ -110,12 +110,13 @@ final class Binder implements AutoCloseable {
           new BindResult(Result.BIND_FAILED, "more than " + MOST + " binds are under way"));
     }
     Promise<BindResult> answer = Promise.promise();
-    CompletableFuture.supplyAsync(() -> run(args), threads)
-        .whenComplete(
-            (result, fault) -> {
-              places.release();
-              answer.complete(fault == null ? result : broken(args, fault));
-            });
+    CompletableFuture<BindResult> _ =
+        CompletableFuture.supplyAsync(() -> run(args), threads)
+            .whenComplete(
+                (result, fault) -> {
+                  places.release();
+                  answer.complete(fault == null ? result : broken(args, fault));
+                });
     return answer.future();
   }
 

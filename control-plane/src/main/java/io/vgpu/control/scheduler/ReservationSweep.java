@@ -39,14 +39,15 @@ final class ReservationSweep implements AutoCloseable {
     if (overdue.isEmpty() || !running.compareAndSet(false, true)) {
       return;
     }
-    CompletableFuture.runAsync(() -> overdue.forEach(this::settle), threads)
-        .whenComplete(
-            (done, fault) -> {
-              running.set(false);
-              if (fault != null) {
-                log.warn("reservations not settled, tried again [cause: {}]", fault.toString());
-              }
-            });
+    CompletableFuture<Void> _ =
+        CompletableFuture.runAsync(() -> overdue.forEach(this::settle), threads)
+            .whenComplete(
+                (done, fault) -> {
+                  running.set(false);
+                  if (fault != null) {
+                    log.warn("reservations not settled, tried again [cause: {}]", fault.toString());
+                  }
+                });
   }
 
   private void settle(Reservation r) {

@@ -113,7 +113,7 @@ class RescheduleReconcilerTest {
         marks.contains("fixed") ? Optional.of("static") : Optional.empty(),
         owner.isEmpty()
             ? Optional.empty()
-            : Optional.of(new Owner(owner.split("/")[0], owner.split("/")[1], "o", "u")),
+            : Optional.of(new Owner(owner.split("/", -1)[0], owner.split("/", -1)[1], "o", "u")),
         Instant.EPOCH,
         0,
         "");

@@ -70,8 +70,8 @@ class FilterAndBindAgreeTest {
   private static Pods pod(Random random) {
     Pods pod = new Pods().node("spread").device(random.nextBoolean() ? "binpack" : "spread");
     if (random.nextInt(4) == 0) {
-      pod.init(1, random.nextInt(100), 1000 * random.nextInt(20));
+      pod.init(1, random.nextInt(100), 1000L * random.nextInt(20));
     }
-    return pod.app(1 + random.nextInt(2), 10 * random.nextInt(8), 1000 * random.nextInt(12));
+    return pod.app(1 + random.nextInt(2), 10L * random.nextInt(8), 1000L * random.nextInt(12));
   }
 }

@@ -214,7 +214,7 @@ public final class FakeApiServer implements AutoCloseable {
                 ? "WATCH"
                 : request.method().name(),
             request.path()));
-    String[] path = request.path().split("/");
+    String[] path = request.path().split("/", -1);
     if (request.method() == HttpMethod.GET && path.length == 4) {
       listOrWatch(request, path[3]);
     } else if (request.method() == HttpMethod.GET && path.length == 7) {

@@ -258,7 +258,7 @@ public final class ObjectApiServer implements AutoCloseable {
         old == null || !old.path("metadata").has("uid")
             ? UUID.randomUUID().toString()
             : old.path("metadata").path("uid").asString());
-    metadata.put("namespace", collection.split("/namespaces/")[1].split("/")[0]);
+    metadata.put("namespace", collection.split("/namespaces/", -1)[1].split("/", -1)[0]);
     if (!metadata.has("creationTimestamp")) {
       metadata.put("creationTimestamp", Instant.now().toString());
     }
@@ -334,7 +334,7 @@ public final class ObjectApiServer implements AutoCloseable {
     if (label.isEmpty()) {
       return true;
     }
-    String[] pair = label.split("=");
+    String[] pair = label.split("=", -1);
     JsonNode value = object.path("metadata").path("labels").path(pair[0]);
     return pair.length == 1 ? !value.isMissingNode() : value.asString("").equals(pair[1]);
   }

@@ -191,8 +191,8 @@ class PodMutatorTest {
   private static String container(String limits) {
     ObjectNode container = JSON.createObjectNode().put("name", "c");
     ObjectNode amounts = container.putObject("resources").putObject("limits");
-    for (String limit : limits.strip().split(" +")) {
-      String[] pair = limit.split(":");
+    for (String limit : limits.strip().split(" +", -1)) {
+      String[] pair = limit.split(":", -1);
       amounts.put(pair[0].startsWith("vgpu") ? "nvidia.com/" + pair[0] : pair[0], pair[1]);
     }
     return container.toString();

@@ -126,8 +126,8 @@ class PodValidatorTest {
   }
 
   private static String metadata(String text) {
-    String[] kindAndPair = text.strip().split(" ");
-    String[] pair = kindAndPair[1].split("=");
+    String[] kindAndPair = text.strip().split(" ", -1);
+    String[] pair = kindAndPair[1].split("=", -1);
     return "{\"metadata\":{\"" + kindAndPair[0] + "\":{\"" + pair[0] + "\":\"" + pair[1] + "\"}}}";
   }
 

@@ -13,14 +13,17 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -42,12 +45,13 @@ final class Director implements AutoCloseable {
   private final ScheduledExecutorService executioner = Executors.newSingleThreadScheduledExecutor();
   private final ScheduledExecutorService gatekeeper = Executors.newSingleThreadScheduledExecutor();
   private final List<Playing> playing = new ArrayList<>();
+  private final Queue<Playing> starts = new ConcurrentLinkedQueue<>();
   private final Set<String> openGates = ConcurrentHashMap.newKeySet();
   private final Set<String> made = ConcurrentHashMap.newKeySet();
   private final Set<String> forceDeleted = ConcurrentHashMap.newKeySet();
   private final Set<String> opened = new HashSet<>();
   private Optional<Future<?>> gates = Optional.empty();
-  private volatile int triedAgain;
+  private final AtomicInteger triedAgain = new AtomicInteger();
 
   Director(KubernetesClient client, String namespace, PodHistory history, Killer killer) {
     this.client = client;
@@ -83,33 +87,44 @@ final class Director implements AutoCloseable {
       case Step.Remake(int _, PodPlan pod) -> remake(pod);
       case Step.Kill(int _, Victim victim, int downMs) -> {
         killer.kill(victim, step);
-        executioner.schedule(() -> killer.start(victim), downMs, TimeUnit.MILLISECONDS);
+        startLater(step, victim, downMs);
       }
       case Step.LoseCheckpoint(int _, int downMs) -> {
         killer.kill(Victim.KUBELET, step);
         killer.loseCheckpoint();
-        executioner.schedule(() -> killer.start(Victim.KUBELET), downMs, TimeUnit.MILLISECONDS);
+        startLater(step, Victim.KUBELET, downMs);
       }
     }
+  }
+
+  private void startLater(Step step, Victim victim, int downMs) {
+    starts.add(
+        new Playing(
+            step, executioner.schedule(() -> killer.start(victim), downMs, TimeUnit.MILLISECONDS)));
   }
 
   /** Waits until every step was played; those that failed, or hang, are findings. */
   List<Finding> awaitPlayed(Duration limit) {
     List<Finding> findings = new ArrayList<>();
     long end = System.nanoTime() + limit.toNanos();
-    for (Playing p : playing) {
-      try {
-        p.future().get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
-      } catch (ExecutionException e) {
-        findings.add(Finding.of(Check.RUN, p.step() + ": " + e.getCause()));
-      } catch (TimeoutException e) {
-        findings.add(Finding.of(Check.RUN, p.step() + ": not done within " + limit));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        findings.add(Finding.of(Check.RUN, p.step() + ": interrupted"));
-      }
-    }
+    playing.forEach(p -> await(p, end, limit).ifPresent(findings::add));
+    // complete only now: each kill adds its victim's start
+    starts.forEach(p -> await(p, end, limit).ifPresent(findings::add));
     return findings;
+  }
+
+  private static Optional<Finding> await(Playing p, long end, Duration limit) {
+    try {
+      p.future().get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+      return Optional.empty();
+    } catch (ExecutionException e) {
+      return Optional.of(Finding.of(Check.RUN, p.step() + ": " + e.getCause()));
+    } catch (TimeoutException e) {
+      return Optional.of(Finding.of(Check.RUN, p.step() + ": not done within " + limit));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.of(Finding.of(Check.RUN, p.step() + ": interrupted"));
+    }
   }
 
   /** UIDs of the pods that the burst itself made. */
@@ -124,7 +139,7 @@ final class Director implements AutoCloseable {
 
   /** How often making a pod had to be tried again because the API server or our webhook failed. */
   int triedAgain() {
-    return triedAgain;
+    return triedAgain.get();
   }
 
   /** An opener of gates that has died is a finding. */
@@ -163,7 +178,7 @@ final class Director implements AutoCloseable {
         if (!passing || i == TRIES) {
           throw e;
         }
-        triedAgain++;
+        triedAgain.incrementAndGet();
         LockSupport.parkNanos(AGAIN.toNanos());
       }
     }
@@ -229,7 +244,7 @@ final class Director implements AutoCloseable {
         } catch (KubernetesClientException e) {
           if (e.getCode() != 404 && e.getCode() != 422) {
             opened.remove(pod.uid());
-            triedAgain++;
+            triedAgain.incrementAndGet();
           }
         }
       }
