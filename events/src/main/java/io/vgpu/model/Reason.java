@@ -44,6 +44,9 @@ public enum Reason {
   RUNS_WITHOUT_DEVICES(
       "RunsWithoutDevices",
       "the pod was admitted while no agent served it and runs without devices"),
+  NEVER_STARTS(
+      "NeverStarts",
+      "the kubelet was killed between making a container and starting it, and does neither again"),
   FILES_NOT_WRITTEN("FilesNotWritten", "the container's limits could not be written"),
   DEMAND_INVALID("DemandInvalid", "the request is not one that can be given");
 

@@ -131,6 +131,7 @@ public final class DevicePlugin {
             success,
             startUp,
             kubelet,
+            new Stranded(failure::unseen),
             with.bus(),
             with.clock(),
             nanoTime);

@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The gate AllocationFailureReschedule switches the label of refused pods only: those the
  * kubelet makes {@code Failed}, so the rescheduler sees them either way. A pod that <em>runs</em>
- * without devices looks healthy to everyone else, so it is always labelled. Returns at once, any
- * thread.
+ * without devices, or that never starts, looks healthy to everyone else, so it is always labelled.
+ * Returns at once, any thread.
  */
 final class FailureMarker {
   private static final Logger log = LoggerFactory.getLogger(FailureMarker.class);
@@ -65,17 +65,14 @@ final class FailureMarker {
   }
 
   /**
-   * A pod runs though it never got its devices: it was admitted while the resource was absent from
-   * the node. False when it carries the mark already or the write has to be tried again.
+   * A pod that nobody else sees as failed: it runs though it never got its devices, or will never
+   * run. False when it carries the mark already or the write has to be tried again.
    */
-  boolean runsWithout(NodePod pod, String detail) {
+  boolean unseen(NodePod pod, Reason reason, String detail) {
     if (FAILED.equals(pod.labels().get(names.assignedPhase())) || !label(pod.ref())) {
       return false;
     }
-    tell(
-        pod.ref(),
-        Reason.RUNS_WITHOUT_DEVICES,
-        Reason.RUNS_WITHOUT_DEVICES.phrase() + ": " + detail);
+    tell(pod.ref(), reason, reason.phrase() + ": " + detail);
     return true;
   }
 

@@ -51,6 +51,7 @@ final class Reconciler {
   private final SuccessMarker success;
   private final StartUp startUp;
   private final KubeletLife kubelet;
+  private final Stranded stranded;
   private final EventBusPort bus;
   private final Clock clock;
   private final LongSupplier nanoTime;
@@ -68,6 +69,7 @@ final class Reconciler {
       SuccessMarker success,
       StartUp startUp,
       KubeletLife kubelet,
+      Stranded stranded,
       EventBusPort bus,
       Clock clock,
       LongSupplier nanoTime) {
@@ -80,6 +82,7 @@ final class Reconciler {
     this.success = success;
     this.startUp = startUp;
     this.kubelet = kubelet;
+    this.stranded = stranded;
     this.bus = bus;
     this.clock = clock;
     this.nanoTime = nanoTime;
@@ -142,6 +145,7 @@ final class Reconciler {
     if (nodePods.synced() && views.look(deadline) instanceof Outcome.Given<PodView>(PodView view)) {
       startUp.reportUnserved(
           view, kubelet.seen().waitingSince(kubelet.now() - NO_LONGER_ADMITTED.toNanos()));
+      stranded.report(view, uid -> before.entry(uid).isPresent(), kubelet.now());
       forget(before, view, deadline);
       if (owners instanceof Outcome.Given<Set<Owner>>(Set<Owner> found)) {
         sweep(found, view, deadline);

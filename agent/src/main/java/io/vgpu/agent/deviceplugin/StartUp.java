@@ -9,6 +9,7 @@ import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.ContainerKind;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.PodClaim;
+import io.vgpu.model.Reason;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
@@ -208,7 +209,7 @@ final class StartUp {
   }
 
   private void report(NodePod pod, String container) {
-    if (!failure.runsWithout(pod, "container " + container)) {
+    if (!failure.unseen(pod, Reason.RUNS_WITHOUT_DEVICES, "container " + container)) {
       log.debug("pod without devices is marked already [pod: {}]", pod.ref());
     }
   }

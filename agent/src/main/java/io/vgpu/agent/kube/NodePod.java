@@ -16,6 +16,8 @@ import java.util.Set;
  * @param deleting has a deletion timestamp
  * @param started init and app containers that have a container id in the status
  * @param running of those, the ones that run now
+ * @param stranded a container was made and never ran, its sandbox is gone, and the pod is never
+ *     restarted: a kubelet that was killed in between leaves such a pod Pending for ever
  */
 public record NodePod(
     PodRef ref,
@@ -26,7 +28,8 @@ public record NodePod(
     String phase,
     boolean deleting,
     Set<String> started,
-    Set<String> running) {
+    Set<String> running,
+    boolean stranded) {
   public NodePod {
     annotations = Map.copyOf(annotations);
     labels = Map.copyOf(labels);
@@ -69,7 +72,8 @@ public record NodePod(
         terminal() || !other.terminal() ? phase : other.phase,
         deleting || other.deleting,
         both,
-        other.running);
+        other.running,
+        stranded && other.stranded);
   }
 
   /** Whether a key is one that the agent reads. */

@@ -81,7 +81,8 @@ final class NodePodReader {
               status == null || status.getPhase() == null ? "" : status.getPhase(),
               meta.getDeletionTimestamp() != null,
               names(status, false),
-              names(status, true)));
+              names(status, true),
+              isStranded(pod)));
     } catch (IllegalArgumentException e) {
       log.warn("pod left out, it cannot be read [cause: {}]", e.getMessage());
       return Optional.empty();
@@ -103,6 +104,29 @@ final class NodePodReader {
     return running
         ? c.getState() != null && c.getState().getRunning() != null
         : c.getContainerID() != null && !c.getContainerID().isEmpty();
+  }
+
+  private static boolean isStranded(Pod pod) {
+    PodStatus status = pod.getStatus();
+    return status != null
+        && pod.getSpec() != null
+        && "Never".equals(pod.getSpec().getRestartPolicy())
+        && "Pending".equals(status.getPhase())
+        && status.getConditions().stream()
+            .anyMatch(
+                c ->
+                    "PodReadyToStartContainers".equals(c.getType())
+                        && "False".equals(c.getStatus()))
+        && Stream.concat(
+                status.getInitContainerStatuses().stream(), status.getContainerStatuses().stream())
+            .anyMatch(NodePodReader::wasMadeAndNeverRan);
+  }
+
+  private static boolean wasMadeAndNeverRan(ContainerStatus c) {
+    return wanted(c, false)
+        && c.getState() != null
+        && c.getState().getWaiting() != null
+        && c.getState().getWaiting().getReason() == null;
   }
 
   private Map<String, String> ours(@Nullable Map<String, String> all) {
@@ -170,11 +194,33 @@ final class NodePodReader {
               text(status.path("phase")),
               !text(meta.path("deletionTimestamp")).isEmpty(),
               names(status, false),
-              names(status, true)));
+              names(status, true),
+              isStranded(pod)));
     } catch (IllegalArgumentException | ArithmeticException e) {
       log.warn("pod of the kubelet left out, it cannot be read [cause: {}]", e.getMessage());
       return Optional.empty();
     }
+  }
+
+  private static boolean isStranded(JsonNode pod) {
+    JsonNode status = pod.path("status");
+    return text(pod.path("spec").path("restartPolicy")).equals("Never")
+        && text(status.path("phase")).equals("Pending")
+        && status
+            .path("conditions")
+            .valueStream()
+            .anyMatch(
+                c ->
+                    text(c.path("type")).equals("PodReadyToStartContainers")
+                        && text(c.path("status")).equals("False"))
+        && Stream.concat(
+                status.path("initContainerStatuses").valueStream(),
+                status.path("containerStatuses").valueStream())
+            .anyMatch(
+                c ->
+                    !text(c.path("containerID")).isEmpty()
+                        && c.path("state").path("waiting").isObject()
+                        && text(c.path("state").path("waiting").path("reason")).isEmpty());
   }
 
   private PodDemand demand(JsonNode spec) {

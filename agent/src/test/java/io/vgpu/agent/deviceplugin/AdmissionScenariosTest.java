@@ -161,7 +161,14 @@ class AdmissionScenariosTest extends RigTest {
     TestPod two = TestPod.of("p", app("main", 0, 1));
     TestPod lies =
         new TestPod(
-            two.ref(), two.demand(), one.annotations(), Map.of(), "Pending", false, Set.of());
+            two.ref(),
+            two.demand(),
+            one.annotations(),
+            Map.of(),
+            "Pending",
+            false,
+            Set.of(),
+            false);
     refused(rig.run(lies), Reason.DEVICE_COUNT_MISMATCH);
   }
 

@@ -28,7 +28,8 @@ record TestPod(
     Map<String, String> labels,
     String phase,
     boolean deleting,
-    Set<String> started) {
+    Set<String> started,
+    boolean stranded) {
   static final String NODE = "gpu-1";
   static final Names NAMES = Names.DEFAULT;
   static final ClaimSeal SEAL = ClaimSeal.parse("0123456789abcdef0123456789abcdef");
@@ -65,14 +66,14 @@ record TestPod(
     Map<String, String> annotations = new LinkedHashMap<>();
     if (claims.isEmpty()) {
       return new TestPod(
-          ref, new PodDemand(demands), annotations, Map.of(), "Pending", false, Set.of());
+          ref, new PodDemand(demands), annotations, Map.of(), "Pending", false, Set.of(), false);
     }
     PodClaim claim = new PodClaim(claims);
     annotations.put(NAMES.preAllocated(), ClaimCodec.encode(claim));
     annotations.put(NAMES.claimHmac(), SEAL.seal(ref.uid(), claim));
     annotations.put(NAMES.predicateNode(), NODE);
     return new TestPod(
-        ref, new PodDemand(demands), annotations, Map.of(), "Pending", false, Set.of());
+        ref, new PodDemand(demands), annotations, Map.of(), "Pending", false, Set.of(), false);
   }
 
   private static List<DeviceClaim> devices(List<Integer> cards) {
@@ -90,13 +91,13 @@ record TestPod(
   TestPod annotated(String key, String value) {
     Map<String, String> more = new LinkedHashMap<>(annotations);
     more.put(key, value);
-    return new TestPod(ref, demand, more, labels, phase, deleting, started);
+    return new TestPod(ref, demand, more, labels, phase, deleting, started, stranded);
   }
 
   TestPod without(String key) {
     Map<String, String> fewer = new LinkedHashMap<>(annotations);
     fewer.remove(key);
-    return new TestPod(ref, demand, fewer, labels, phase, deleting, started);
+    return new TestPod(ref, demand, fewer, labels, phase, deleting, started, stranded);
   }
 
   TestPod running() {
@@ -104,11 +105,16 @@ record TestPod(
   }
 
   TestPod in(String phase, List<String> started) {
-    return new TestPod(ref, demand, annotations, labels, phase, deleting, Set.copyOf(started));
+    return new TestPod(
+        ref, demand, annotations, labels, phase, deleting, Set.copyOf(started), stranded);
   }
 
   TestPod terminating() {
-    return new TestPod(ref, demand, annotations, labels, phase, true, started);
+    return new TestPod(ref, demand, annotations, labels, phase, true, started, stranded);
+  }
+
+  TestPod asStranded() {
+    return new TestPod(ref, demand, annotations, labels, phase, deleting, started, true);
   }
 
   /** Another pod under the same name. */
@@ -127,6 +133,7 @@ record TestPod(
   }
 
   NodePod node() {
-    return new NodePod(ref, NODE, annotations, labels, demand, phase, deleting, started, started);
+    return new NodePod(
+        ref, NODE, annotations, labels, demand, phase, deleting, started, started, stranded);
   }
 }

@@ -161,6 +161,13 @@ public final class BurstRun {
         "%d containers printed what they see and were compared with their claims"
             .formatted(printed.stream().filter(p -> p.view().isPresent()).count()));
     facts.add(sampler.summary());
+    facts.add(
+        "%d bare pods failed because their kubelet was killed while it started them"
+            .formatted(
+                plan.bareNames().stream()
+                    .flatMap(n -> history.named(n).stream())
+                    .filter(Incarnation::brokenOff)
+                    .count()));
     gap.ifPresent(g -> facts.add(without(g, judge.withoutDevices(printed), history)));
     if (director.triedAgain() > 0) {
       facts.add(director.triedAgain() + " times an object had to be made or opened again");
@@ -220,7 +227,7 @@ public final class BurstRun {
     List<String> waiting = new ArrayList<>();
     for (String name : plan.bareNames()) {
       List<Incarnation> line = history.named(name);
-      if (line.isEmpty() || !line.getLast().succeeded()) {
+      if (line.isEmpty() || !line.getLast().succeeded() && !line.getLast().brokenOff()) {
         waiting.add(name);
       }
     }

@@ -99,6 +99,11 @@ final class Incarnation {
     return failedAtMs.isPresent() || marked;
   }
 
+  /** Whether it failed because its kubelet was killed at a bad moment: that is its end. */
+  synchronized boolean brokenOff() {
+    return last.failed() && last.brokenOff() && !marked && last.reason().isEmpty();
+  }
+
   /** Whether it holds what it claims: bound, not at its end, not gone. */
   synchronized boolean holds() {
     return deletedAtMs.isEmpty() && last.node().isPresent() && !last.terminal();

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param replaces the UID of the pod in whose place our rescheduler made it
  * @param marked whether the agent marked it as refused, or a container waits with our refusal
  * @param running names of its running containers
+ * @param brokenOff whether a kubelet that was killed broke off the start of one of its containers,
+ *     or lost sight of it: such a pod has failed, but not for want of devices
  */
 record PodFact(
     String uid,
@@ -38,6 +40,7 @@ record PodFact(
     boolean gated,
     boolean marked,
     Set<String> running,
+    boolean brokenOff,
     PodDemand demand,
     Map<String, String> annotations) {
   private static final Names NAMES = Names.DEFAULT;
@@ -71,6 +74,7 @@ record PodFact(
             .filter(c -> c.getState() != null && c.getState().getRunning() != null)
             .map(ContainerStatus::getName)
             .collect(Collectors.toUnmodifiableSet()),
+        statuses(pod).anyMatch(PodFact::wasBrokenOff),
         PodDemands.of(pod, NAMES),
         Map.copyOf(annotations));
   }
@@ -98,6 +102,14 @@ record PodFact(
             deleting ? ", being deleted" : "",
             marked ? ", marked as refused" : "")
         .concat(running.isEmpty() ? "" : ", running " + running.stream().sorted().toList());
+  }
+
+  private static boolean wasBrokenOff(ContainerStatus c) {
+    var end = c.getState() == null ? null : c.getState().getTerminated();
+    return end != null
+        && (text(end.getReason()).equals("ContainerStatusUnknown")
+            || text(end.getReason()).equals("StartError")
+                && text(end.getMessage()).contains("context canceled"));
   }
 
   private static boolean waitsRefused(Pod pod) {

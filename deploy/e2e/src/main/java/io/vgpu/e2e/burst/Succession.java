@@ -84,7 +84,8 @@ final class Succession {
   private void replaced(List<Incarnation> line, List<Finding> findings) {
     for (int i = 0; i < line.size(); i++) {
       Incarnation pod = line.get(i);
-      boolean must = pod.failedAtMs().isPresent() || withoutPlugin.contains(pod.uid());
+      boolean must =
+          pod.failedAtMs().isPresent() && !pod.brokenOff() || withoutPlugin.contains(pod.uid());
       boolean superseded =
           deletedByPlan.contains(pod.uid())
               || (i + 1 < line.size() && madeByPlan.contains(line.get(i + 1).uid()));
@@ -96,7 +97,7 @@ final class Succession {
   }
 
   private void end(Incarnation last, List<Finding> findings) {
-    if (last.succeeded()) {
+    if (last.succeeded() || last.brokenOff()) {
       return;
     }
     if (last.deletedAtMs().isPresent()) {

@@ -42,6 +42,7 @@ final class Histories {
             false,
             false,
             Set.of(),
+            false,
             new PodDemand(
                 containers.length == 0 ? List.of(app("main", 1, 10, 1000)) : List.of(containers)),
             Map.of()));
@@ -121,6 +122,7 @@ final class Histories {
               false,
               false,
               Set.of(containers),
+              false,
               f.demand(),
               f.annotations()),
           false);
@@ -151,6 +153,7 @@ final class Histories {
               false,
               true,
               f.running(),
+              false,
               f.demand(),
               f.annotations()),
           false);
@@ -173,8 +176,33 @@ final class Histories {
               false,
               false,
               f.running(),
+              false,
               f.demand(),
               Map.of(key, value)),
+          false);
+    }
+
+    /** Failed because its kubelet was killed while it started the container. */
+    Life brokenOff() {
+      PodFact f = phased("Failed");
+      return tell(
+          new PodFact(
+              f.uid(),
+              f.name(),
+              f.job(),
+              f.node(),
+              f.phase(),
+              f.reason(),
+              f.claim(),
+              f.seal(),
+              f.replaces(),
+              false,
+              false,
+              false,
+              Set.of(),
+              true,
+              f.demand(),
+              f.annotations()),
           false);
     }
 
@@ -202,6 +230,7 @@ final class Histories {
           false,
           false,
           Set.of(),
+          false,
           fact.demand(),
           fact.annotations());
     }

@@ -43,6 +43,12 @@ class SuccessionTest {
   }
 
   @Test
+  void podWhoseStartItsKubeletBrokeOffHasEnded() {
+    h.pod("a", "p").brokenOff();
+    assertThat(findings(Set.of("a"), Set.of(), "p")).isEmpty();
+  }
+
+  @Test
   void twiceReplacedPodIsFound() {
     h.pod("a", "p").phase("Failed").gone();
     h.pod("b", "p").replaces("a").gone();
