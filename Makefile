@@ -58,8 +58,9 @@ images: build ## the container images that the cluster's tests use, into build/i
 fuzz: build ## long runs of every fuzz target
 	@.ci/fuzz
 
-format: jdk ## formats the Java code
+format: jdk ## formats the Java and the C code
 	@$(MVN) spotless:apply
+	@.ci/format-c
 
 clean: ## removes what the build made (the cluster's binaries stay in the user's cache)
-	@rm -rf bin build cuda-shim/build */target deploy/*/target
+	@rm -rf bin build cuda-shim/build cuda-shim/build-* */target deploy/*/target

@@ -11,7 +11,8 @@ static const struct shape {
   uint32_t magic, bytes, stride;
   size_t entry_bytes; /* of entries under a seqlock, 0 if there is none */
 } SHAPES[] = {
-    {REGION_LIMITS, VGPU_LIMITS_FILE, VGPU_LIMITS_MAGIC, VGPU_LIMITS_BYTES, VGPU_LIMITS_STRIDE, sizeof(struct vgpu_limits_device)},
+    {REGION_LIMITS, VGPU_LIMITS_FILE, VGPU_LIMITS_MAGIC, VGPU_LIMITS_BYTES, VGPU_LIMITS_STRIDE,
+     sizeof(struct vgpu_limits_device)},
     {REGION_USAGE, VGPU_USAGE_FILE, VGPU_USAGE_MAGIC, VGPU_USAGE_BYTES, VGPU_USAGE_STRIDE, 0},
     {REGION_LOAD, VGPU_LOAD_FILE, VGPU_LOAD_MAGIC, VGPU_LOAD_BYTES, VGPU_LOAD_STRIDE, sizeof(struct vgpu_load_device)},
 };
@@ -29,11 +30,13 @@ static bool check_header(const struct vgpu_header *h, uint64_t size, const struc
   }
   if (shape == NULL) return FAIL("magic: 0x%08" PRIX32 " is of no region", h->magic);
   if (h->major != VGPU_ABI_MAJOR) return FAIL("major: %u, this program knows %u", h->major, VGPU_ABI_MAJOR);
-  if (h->header_bytes != VGPU_HEADER_BYTES) return FAIL("header_bytes: %" PRIu32 " is not %u", h->header_bytes, VGPU_HEADER_BYTES);
+  if (h->header_bytes != VGPU_HEADER_BYTES)
+    return FAIL("header_bytes: %" PRIu32 " is not %u", h->header_bytes, VGPU_HEADER_BYTES);
   if (h->region_bytes != shape->bytes) return FAIL("region_bytes: %" PRIu32 " is not %" PRIu32, h->region_bytes, shape->bytes);
   if (size != shape->bytes) return FAIL("size: %" PRIu64 " is not %" PRIu32, size, shape->bytes);
   if (h->stride != shape->stride) return FAIL("stride: %" PRIu32 " is not %" PRIu32, h->stride, shape->stride);
-  if (h->device_count > VGPU_MAX_DEVICES) return FAIL("device_count: %" PRIu32 " is more than %u", h->device_count, VGPU_MAX_DEVICES);
+  if (h->device_count > VGPU_MAX_DEVICES)
+    return FAIL("device_count: %" PRIu32 " is more than %u", h->device_count, VGPU_MAX_DEVICES);
   *out = shape;
   return false;
 }
@@ -65,7 +68,8 @@ static bool check_uuid(const char *uuid, unsigned index, char *error) {
 }
 
 static bool check_limits_device(const struct vgpu_limits_device *d, unsigned index, bool newer, char *error) {
-  if (!newer && (d->flags & ~VGPU_LIMIT_KNOWN_FLAGS) != 0) return FAIL("device %u: flags: 0x%" PRIX32 " has unknown bits", index, d->flags);
+  if (!newer && (d->flags & ~VGPU_LIMIT_KNOWN_FLAGS) != 0)
+    return FAIL("device %u: flags: 0x%" PRIX32 " has unknown bits", index, d->flags);
   if (check_uuid(d->uuid, index, error)) return true;
   if ((d->flags & VGPU_LIMIT_ACTIVE) != 0 && d->uuid[0] == '\0') return FAIL("device %u: uuid: empty, but active", index);
   if (d->core_soft_permille > VGPU_PERMILLE_FULL) {
@@ -74,7 +78,8 @@ static bool check_limits_device(const struct vgpu_limits_device *d, unsigned ind
   if (d->core_hard_permille > d->core_soft_permille) {
     return FAIL("device %u: core_hard_permille: %" PRIu32 " is more than core_soft_permille", index, d->core_hard_permille);
   }
-  if (d->mem_physical > d->mem_limit) return FAIL("device %u: mem_physical: %" PRIu64 " is more than mem_limit", index, d->mem_physical);
+  if (d->mem_physical > d->mem_limit)
+    return FAIL("device %u: mem_physical: %" PRIu64 " is more than mem_limit", index, d->mem_physical);
   return false;
 }
 
@@ -84,7 +89,8 @@ static bool check_usage(const struct vgpu_usage *u, char *error) {
     return FAIL("slot_high_water: %" PRIu32 " is more than %u", u->header.slot_high_water, VGPU_SLOTS);
   }
   for (uint32_t k = 0; k < u->header.slot_high_water; k++) {
-    if (u->slots[k].state > VGPU_SLOT_SUSPENDED) return FAIL("slot %" PRIu32 ": state: %" PRIu32 " is unknown", k, u->slots[k].state);
+    if (u->slots[k].state > VGPU_SLOT_SUSPENDED)
+      return FAIL("slot %" PRIu32 ": state: %" PRIu32 " is unknown", k, u->slots[k].state);
   }
   return false;
 }

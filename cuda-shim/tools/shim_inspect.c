@@ -18,7 +18,8 @@ enum { EXIT_OK = 0, EXIT_NOTHING = 1, EXIT_BAD = 2, MAX_ENTRIES = 1024, MAX_PATH
 
 static const char USAGE[] =
     "usage: shim-inspect [--json] FILE...\n"
-    "       shim-inspect [--json] --dir " VGPU_CONFIG_ROOT "\n"
+    "       shim-inspect [--json] --dir " VGPU_CONFIG_ROOT
+    "\n"
     "Prints regions of the shared memory between agent and library: limits, usage, load.\n"
     "--dir takes the `limits` of the one directory below that has one; --json prints one object a line.\n";
 

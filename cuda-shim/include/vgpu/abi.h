@@ -87,18 +87,18 @@
 
 /* Frozen for every version. Written by the agent when it makes the file; only slot_high_water changes hands later. */
 struct vgpu_header {
-  uint32_t magic;               /* agent, last */
-  uint16_t major;               /* agent */
-  uint16_t minor;               /* agent */
-  uint32_t header_bytes;        /* agent: VGPU_HEADER_BYTES */
-  uint32_t region_bytes;        /* agent: size of the whole file */
-  uint32_t device_count;        /* agent: entries in use, from 0, at most VGPU_MAX_DEVICES */
-  uint32_t stride;              /* agent: bytes from one device entry to the next */
-  uint64_t writer_epoch;        /* agent: CLOCK_REALTIME in ns when the present agent process took the file over; not 0 */
-  uint64_t boot_id_hash;        /* agent: FNV-1a of the boot id; differs: the file is of an earlier boot */
-  int64_t monotonic_offset_ns;  /* agent: add to the host's CLOCK_MONOTONIC to have the container's */
-  uint32_t slot_high_water;     /* `usage` only, container: slots ever used, from 0 (sequentially consistent); else 0 */
-  uint8_t reserved[76];         /* 0 */
+  uint32_t magic;              /* agent, last */
+  uint16_t major;              /* agent */
+  uint16_t minor;              /* agent */
+  uint32_t header_bytes;       /* agent: VGPU_HEADER_BYTES */
+  uint32_t region_bytes;       /* agent: size of the whole file */
+  uint32_t device_count;       /* agent: entries in use, from 0, at most VGPU_MAX_DEVICES */
+  uint32_t stride;             /* agent: bytes from one device entry to the next */
+  uint64_t writer_epoch;       /* agent: CLOCK_REALTIME in ns when the present agent process took the file over; not 0 */
+  uint64_t boot_id_hash;       /* agent: FNV-1a of the boot id; differs: the file is of an earlier boot */
+  int64_t monotonic_offset_ns; /* agent: add to the host's CLOCK_MONOTONIC to have the container's */
+  uint32_t slot_high_water;    /* `usage` only, container: slots ever used, from 0 (sequentially consistent); else 0 */
+  uint8_t reserved[76];        /* 0 */
 };
 VGPU_SIZE(vgpu_header, 128);
 VGPU_AT(vgpu_header, magic, 0);
@@ -116,13 +116,13 @@ VGPU_AT(vgpu_header, reserved, 52);
 
 /* ---- limits -------------------------------------------------------------------------------------------------------- */
 
-#define VGPU_LIMIT_ACTIVE 0x01u         /* the entry counts */
-#define VGPU_LIMIT_MEMORY 0x02u         /* mem_limit is enforced */
-#define VGPU_LIMIT_COMPUTE 0x04u        /* core_*_permille are enforced */
-#define VGPU_LIMIT_OVERSUBSCRIBE 0x08u  /* mem_limit may exceed mem_physical: the rest is virtual memory */
-#define VGPU_LIMIT_BALANCE 0x10u        /* policy balance: idle share may be borrowed up to core_soft_permille */
-#define VGPU_LIMIT_PINNED_HOST 0x20u    /* host_pinned_limit is enforced */
-#define VGPU_LIMIT_STRICT 0x40u         /* trouble fails closed instead of going unlimited */
+#define VGPU_LIMIT_ACTIVE 0x01u        /* the entry counts */
+#define VGPU_LIMIT_MEMORY 0x02u        /* mem_limit is enforced */
+#define VGPU_LIMIT_COMPUTE 0x04u       /* core_*_permille are enforced */
+#define VGPU_LIMIT_OVERSUBSCRIBE 0x08u /* mem_limit may exceed mem_physical: the rest is virtual memory */
+#define VGPU_LIMIT_BALANCE 0x10u       /* policy balance: idle share may be borrowed up to core_soft_permille */
+#define VGPU_LIMIT_PINNED_HOST 0x20u   /* host_pinned_limit is enforced */
+#define VGPU_LIMIT_STRICT 0x40u        /* trouble fails closed instead of going unlimited */
 #define VGPU_LIMIT_KNOWN_FLAGS 0x7Fu
 
 #define VGPU_PERMILLE_FULL 1000u
@@ -132,20 +132,20 @@ VGPU_AT(vgpu_header, reserved, 52);
 
 /* One claimed card. The agent writes all of it; after the container exists only in place, under seq. */
 struct vgpu_limits_device {
-  uint32_t seq;                 /* agent: odd while it writes */
-  uint32_t flags;               /* agent: VGPU_LIMIT_* */
-  char uuid[VGPU_UUID_BYTES];   /* agent: identity of the card; readers match by it, never by position */
-  uint64_t mem_limit;           /* agent: bytes */
-  uint64_t mem_physical;        /* agent: bytes of it that may be real device memory */
-  uint32_t core_hard_permille;  /* agent: the share that is promised, 0 to 1000 */
-  uint32_t core_soft_permille;  /* agent: ceiling while borrowing, hard to 1000 */
-  uint32_t runahead_us;         /* agent: 0 for the default */
-  uint32_t burst_us;            /* agent: 0 for the default */
-  uint64_t host_pinned_limit;   /* agent: bytes */
-  uint32_t nvml_index;          /* agent: the card's index on the host, for people */
-  uint32_t sm_count;            /* agent: multiprocessors of the card, 0 if unknown */
-  uint32_t max_stall_ms;        /* agent: longest wait of one launch, 0 for the default */
-  uint8_t reserved[20];         /* 0 */
+  uint32_t seq;                /* agent: odd while it writes */
+  uint32_t flags;              /* agent: VGPU_LIMIT_* */
+  char uuid[VGPU_UUID_BYTES];  /* agent: identity of the card; readers match by it, never by position */
+  uint64_t mem_limit;          /* agent: bytes */
+  uint64_t mem_physical;       /* agent: bytes of it that may be real device memory */
+  uint32_t core_hard_permille; /* agent: the share that is promised, 0 to 1000 */
+  uint32_t core_soft_permille; /* agent: ceiling while borrowing, hard to 1000 */
+  uint32_t runahead_us;        /* agent: 0 for the default */
+  uint32_t burst_us;           /* agent: 0 for the default */
+  uint64_t host_pinned_limit;  /* agent: bytes */
+  uint32_t nvml_index;         /* agent: the card's index on the host, for people */
+  uint32_t sm_count;           /* agent: multiprocessors of the card, 0 if unknown */
+  uint32_t max_stall_ms;       /* agent: longest wait of one launch, 0 for the default */
+  uint8_t reserved[20];        /* 0 */
 };
 VGPU_SIZE(vgpu_limits_device, 128);
 VGPU_AT(vgpu_limits_device, seq, 0);
@@ -279,18 +279,18 @@ VGPU_ASSERT(VGPU_LOCK_DEVICE_BASE + VGPU_MAX_DEVICES <= VGPU_USAGE_LOCK_BYTES, "
 
 /* What the container may know of one of its cards. The agent writes all of it under seq and wakes waiters on seq. */
 struct vgpu_load_device {
-  uint32_t seq;                    /* agent: odd while it writes; futex word */
-  uint32_t device_util_permille;   /* agent: the whole card */
+  uint32_t seq;                     /* agent: odd while it writes; futex word */
+  uint32_t device_util_permille;    /* agent: the whole card */
   uint32_t container_util_permille; /* agent: charged time of this container, less refunds */
-  uint32_t others_active;          /* agent: processes of others that were active in the last 100 ms */
-  uint64_t sample_ns;              /* agent: CLOCK_MONOTONIC of the host */
-  uint64_t reserved0;              /* 0 */
-  uint64_t container_nvml_bytes;   /* agent: device memory of this container's processes as the driver lists it */
-  uint64_t refund_ns;              /* agent: cumulative */
-  uint32_t turn_period_us;         /* agent */
-  uint32_t turn_offset_us;         /* agent */
-  uint32_t turn_length_us;         /* agent: 0 for no turns */
-  uint32_t reserved1;              /* 0 */
+  uint32_t others_active;           /* agent: processes of others that were active in the last 100 ms */
+  uint64_t sample_ns;               /* agent: CLOCK_MONOTONIC of the host */
+  uint64_t reserved0;               /* 0 */
+  uint64_t container_nvml_bytes;    /* agent: device memory of this container's processes as the driver lists it */
+  uint64_t refund_ns;               /* agent: cumulative */
+  uint32_t turn_period_us;          /* agent */
+  uint32_t turn_offset_us;          /* agent */
+  uint32_t turn_length_us;          /* agent: 0 for no turns */
+  uint32_t reserved1;               /* 0 */
 };
 VGPU_SIZE(vgpu_load_device, VGPU_LOAD_STRIDE);
 VGPU_AT(vgpu_load_device, seq, 0);

@@ -12,8 +12,8 @@
 #include "fake.h"
 
 static char path[4096];
-static off_t offset;          /* taken up to here */
-static unsigned long number;  /* lines taken */
+static off_t offset;         /* taken up to here */
+static unsigned long number; /* lines taken */
 
 void control_open(const char *profile_path) {
   const char *env = getenv("FAKE_GPUS_CONTROL");

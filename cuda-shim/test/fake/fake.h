@@ -15,9 +15,9 @@ enum { FAKE_SETS = 32 };
 
 struct nvmlEventSet_st {
   bool used;
-  uint64_t generation;              /* grows when the set is freed, so that a waiter notices */
-  uint64_t types[FAKE_DEVICES];     /* registered */
-  uint64_t since[FAKE_DEVICES];     /* when */
+  uint64_t generation;          /* grows when the set is freed, so that a waiter notices */
+  uint64_t types[FAKE_DEVICES]; /* registered */
+  uint64_t since[FAKE_DEVICES]; /* when */
   bool delivered[FAKE_EVENTS];
 };
 

@@ -72,10 +72,10 @@ nvmlReturn_t fake_nvmlDeviceGetIndex(nvmlDevice_t device, unsigned int *index) {
 }
 
 /* For questions that only a whole card answers. */
-#define CARD_OR_RETURN(handle, out)                                     \
-  struct fake_device *card = NULL;                                      \
-  if ((out) == NULL) return NVML_ERROR_INVALID_ARGUMENT;                \
-  nvmlReturn_t not_a_card = fake_card(handle, &card, NULL);             \
+#define CARD_OR_RETURN(handle, out)                         \
+  struct fake_device *card = NULL;                          \
+  if ((out) == NULL) return NVML_ERROR_INVALID_ARGUMENT;    \
+  nvmlReturn_t not_a_card = fake_card(handle, &card, NULL); \
   if (not_a_card != NVML_SUCCESS) return not_a_card
 
 nvmlReturn_t fake_nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *minor) {

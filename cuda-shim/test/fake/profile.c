@@ -136,8 +136,9 @@ static void do_device(struct context *c) {
   if (dev.numa == 256) dev.numa = -1;
   if (dev.memory_numa == 256) dev.memory_numa = -1;
   dev.mig_mode = (enum fake_mig_mode)line_choice(l, "mig", MIG_MODES, FAKE_MIG_UNSUPPORTED);
-  dev.event_types = line_number(l, "events", 0, UINT32_MAX,
-                                nvmlEventTypeXidCriticalError | nvmlEventTypeDoubleBitEccError | nvmlEventTypeSingleBitEccError);
+  dev.event_types =
+      line_number(l, "events", 0, UINT32_MAX,
+                  nvmlEventTypeXidCriticalError | nvmlEventTypeDoubleBitEccError | nvmlEventTypeSingleBitEccError);
   check_unique_device(c, &dev);
   line_end(l, 2);
   if (!l->failed) p->devices[p->device_count++] = dev;
@@ -358,13 +359,20 @@ static const struct {
   void (*run)(struct context *c);
   bool control; /* may come while the node runs */
 } DIRECTIVES[] = {
-    {"system", do_system, false},      {"device", do_device, false},
-    {"mig", do_mig, false},            {"nvlink", do_nvlink, false},
-    {"nvswitch", do_nvswitch, false},  {"switch-links", do_switch_links, false},
-    {"pcie", do_pcie, false},          {"load", do_load, true},
-    {"process", do_process, true},     {"xid", do_xid, true},
-    {"ecc", do_ecc, true},             {"lost", do_lost, true},
-    {"fail", do_fail, true},           {"hang", do_hang, true},
+    {"system", do_system, false},
+    {"device", do_device, false},
+    {"mig", do_mig, false},
+    {"nvlink", do_nvlink, false},
+    {"nvswitch", do_nvswitch, false},
+    {"switch-links", do_switch_links, false},
+    {"pcie", do_pcie, false},
+    {"load", do_load, true},
+    {"process", do_process, true},
+    {"xid", do_xid, true},
+    {"ecc", do_ecc, true},
+    {"lost", do_lost, true},
+    {"fail", do_fail, true},
+    {"hang", do_hang, true},
     {"clear", do_clear, true},
 };
 

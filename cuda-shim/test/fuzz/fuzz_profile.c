@@ -17,7 +17,8 @@ static struct fake_profile profile;
 
 /* Whatever was accepted stays within the tables. */
 static void check_bounds(const struct fake_profile *p) {
-  if (p->device_count < 0 || p->device_count > FAKE_DEVICES || p->switch_count > FAKE_SWITCHES || p->fault_count > FAKE_FAULTS) abort();
+  if (p->device_count < 0 || p->device_count > FAKE_DEVICES || p->switch_count > FAKE_SWITCHES || p->fault_count > FAKE_FAULTS)
+    abort();
   for (int d = 0; d < p->device_count; d++) {
     unsigned links = p->devices[d].switch_links;
     for (int o = 0; o < p->device_count; o++) links += p->nvlinks[d][o];

@@ -1,6 +1,6 @@
 /* The layout by the numbers of its specification, written out here a second time and on their own. */
-#include "check.h"
 #include "vgpu/abi.h"
+#include "check.h"
 
 static struct vgpu_usage usage;
 static struct vgpu_limits limits;
@@ -31,7 +31,8 @@ static void magics_spell_their_names_and_are_no_other_projects(void) {
   static const struct {
     uint32_t magic;
     const char *name;
-  } rows[] = {{VGPU_LIMITS_MAGIC, "VLIM"}, {VGPU_USAGE_MAGIC, "VUSG"}, {VGPU_LOAD_MAGIC, "VLOD"}, {VGPU_REGISTER_MAGIC, "VREG"}};
+  } rows[] = {
+      {VGPU_LIMITS_MAGIC, "VLIM"}, {VGPU_USAGE_MAGIC, "VUSG"}, {VGPU_LOAD_MAGIC, "VLOD"}, {VGPU_REGISTER_MAGIC, "VREG"}};
   static const uint32_t foreign[] = {0x56474346u, 0x564D4E44u, 0x534D4E44u, 19920718u};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     CHECK(memcmp(&rows[i].magic, rows[i].name, 4) == 0, "%s", rows[i].name);

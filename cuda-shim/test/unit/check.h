@@ -9,21 +9,21 @@
 static atomic_int check_failures;
 static atomic_int check_count;
 
-#define CHECK(cond, ...)                                                   \
-  do {                                                                     \
-    check_count++;                                                         \
-    if (!(cond)) {                                                         \
-      check_failures++;                                                    \
-      (void)fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond);     \
-      (void)fprintf(stderr, __VA_ARGS__);                                  \
-      (void)fputc('\n', stderr);                                           \
-    }                                                                      \
+#define CHECK(cond, ...)                                               \
+  do {                                                                 \
+    check_count++;                                                     \
+    if (!(cond)) {                                                     \
+      check_failures++;                                                \
+      (void)fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #cond); \
+      (void)fprintf(stderr, __VA_ARGS__);                              \
+      (void)fputc('\n', stderr);                                       \
+    }                                                                  \
   } while (0)
 
-#define CHECK_EQ(actual, expected, what)                                                                \
-  do {                                                                                                  \
-    long long check_a = (long long)(actual), check_e = (long long)(expected);                           \
-    CHECK(check_a == check_e, "%s: got %lld, expected %lld", what, check_a, check_e);                   \
+#define CHECK_EQ(actual, expected, what)                                              \
+  do {                                                                                \
+    long long check_a = (long long)(actual), check_e = (long long)(expected);         \
+    CHECK(check_a == check_e, "%s: got %lld, expected %lld", what, check_a, check_e); \
   } while (0)
 
 /* The exit status of main; a program that checked nothing fails. */

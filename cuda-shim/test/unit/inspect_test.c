@@ -46,10 +46,12 @@ static void prints_limits_as_one_json_object(void) {
   good_limits(&limits);
   save("limits", &limits, sizeof limits);
   CHECK_EQ(inspect("--json limits"), 0, "status");
-  says("{\"file\":\"limits\",\"region\":\"limits\",\"magic\":\"0x4D494C56\",\"major\":1,\"minor\":0,\"writer_epoch\":1700000000000000001,");
-  says("\"device_count\":2,\"devices\":[{\"index\":0,\"uuid\":\"GPU-12345678-1234-1234-1234-123456780003\",\"nvml_index\":3,"
-       "\"flags\":[\"active\",\"memory\",\"compute\"],\"mem_limit\":10737418240,\"mem_physical\":10737418240,"
-       "\"core_hard_permille\":250,\"core_soft_permille\":250,\"sm_count\":108,");
+  says(
+      "{\"file\":\"limits\",\"region\":\"limits\",\"magic\":\"0x4D494C56\",\"major\":1,\"minor\":0,\"writer_epoch\":1700000000000000001,");
+  says(
+      "\"device_count\":2,\"devices\":[{\"index\":0,\"uuid\":\"GPU-12345678-1234-1234-1234-123456780003\",\"nvml_index\":3,"
+      "\"flags\":[\"active\",\"memory\",\"compute\"],\"mem_limit\":10737418240,\"mem_physical\":10737418240,"
+      "\"core_hard_permille\":250,\"core_soft_permille\":250,\"sm_count\":108,");
   says(",\"seq\":4},{\"index\":1,");
   CHECK(strstr(output, "}]}\n") != NULL && strchr(output, '\n') == output + strlen(output) - 1, "one line: %s", output);
 }
@@ -60,7 +62,8 @@ static void prints_every_region_as_text(void) {
   save("load", &load, sizeof load);
   save("usage", &usage, sizeof usage);
   CHECK_EQ(inspect("limits load usage"), 0, "status");
-  says("  - index: 1\n    uuid: GPU-12345678-1234-1234-1234-123456780005\n    nvml_index: 5\n    flags:\n      - active\n      - memory\n");
+  says(
+      "  - index: 1\n    uuid: GPU-12345678-1234-1234-1234-123456780005\n    nvml_index: 5\n    flags:\n      - active\n      - memory\n");
   says("device_util_permille: 730");
   says("refund_ns: 123456789");
   says("bucket_ns: -5");
@@ -151,8 +154,11 @@ static void refuses_files_that_are_no_regions(void) {
   save("short", &limits, 4095);
   CHECK_EQ(inspect("short"), 2, "truncated");
   says("size: 4095 is not 4096");
-  save("garbage", "no region at all, but longer than one hundred and twenty-eight characters: it is one of the things that somebody may put "
-       "there in place of one", 140);
+  save(
+      "garbage",
+      "no region at all, but longer than one hundred and twenty-eight characters: it is one of the things that somebody may put "
+      "there in place of one",
+      140);
   CHECK_EQ(inspect("garbage"), 2, "garbage");
   says("is of no region");
   CHECK_EQ(inspect("no-such-file"), 1, "missing");

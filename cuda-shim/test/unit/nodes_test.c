@@ -18,14 +18,14 @@ static const struct node {
   bool mig;
   nvmlGpuTopologyLevel_t level01; /* between the first two */
 } NODES[] = {
-    {"1xT4", "550.163.01", 12040, 1, "Tesla T4", "GPU-00000074-0000-0000-0000-000000000000", "00000000:3B:00.0", "0000:3B:00.0", 15360, 7, 5,
-     40, 64, 0, 0, false, NVML_TOPOLOGY_SYSTEM},
+    {"1xT4", "550.163.01", 12040, 1, "Tesla T4", "GPU-00000074-0000-0000-0000-000000000000", "00000000:3B:00.0", "0000:3B:00.0",
+     15360, 7, 5, 40, 64, 0, 0, false, NVML_TOPOLOGY_SYSTEM},
     {"8xA100", "550.163.01", 12040, 8, "NVIDIA A100-SXM4-40GB", "GPU-12345678-1234-1234-1234-123456780000", "00000000:07:00.0",
      "0000:07:00.0", 40960, 8, 0, 108, 64, 12, 6, true, NVML_TOPOLOGY_MULTIPLE},
     {"8xH100", "550.163.01", 12040, 8, "NVIDIA H100 80GB HBM3", "GPU-01000100-0000-0000-0000-000000000000", "00000000:1A:00.0",
      "0000:1A:00.0", 81559, 9, 0, 132, 128, 18, 4, true, NVML_TOPOLOGY_NODE},
-    {"8xH200", "580.159.04", 13000, 8, "NVIDIA H200", "GPU-02000200-0000-0000-0000-000000000000", "00000000:19:00.0", "0000:19:00.0",
-     143771, 9, 0, 132, 128, 18, 4, true, NVML_TOPOLOGY_NODE},
+    {"8xH200", "580.159.04", 13000, 8, "NVIDIA H200", "GPU-02000200-0000-0000-0000-000000000000", "00000000:19:00.0",
+     "0000:19:00.0", 143771, 9, 0, 132, 128, 18, 4, true, NVML_TOPOLOGY_NODE},
 };
 
 static struct nvml n;
@@ -120,7 +120,7 @@ static void links_are(const struct node *node, nvmlDevice_t d) {
     CHECK_EQ(yes, 1, "P2P");
     OK(n.nvmlDeviceGetNvLinkRemotePciInfo_v2(d, link, &pci));
     bool new = true;
-    for (unsigned s = 0; s < seen_switches; s++) new = new && strcmp(seen[s], pci.busId) != 0;
+    for (unsigned s = 0; s < seen_switches; s++) new = new &&strcmp(seen[s], pci.busId) != 0;
     if (new) memcpy(seen[seen_switches++], pci.busId, sizeof pci.busId);
   }
   CHECK_EQ(up, node->links, "links");

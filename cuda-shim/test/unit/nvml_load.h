@@ -28,8 +28,8 @@ static inline bool nvml_load(struct nvml *n, const char *path) {
     return true;
   }
   bool missing = false;
-#define NVML_ROW(name, params, args)                                        \
-  *(void **)&n->name = dlsym(handle, #name);                                \
+#define NVML_ROW(name, params, args)         \
+  *(void **)&n->name = dlsym(handle, #name); \
   if (n->name == NULL) missing = true, (void)fprintf(stderr, "%s is missing\n", #name);
 #define NVML_DEV NVML_ROW
 #define NVML_OPEN NVML_ROW

@@ -6,8 +6,9 @@
 #include "profile.h"
 
 #define SYSTEM "system driver=1 nvml=1 cuda=12040\n"
-#define CARD(i, more)                                                                                                  \
-  "device " #i " name=X uuid=GPU-00000000-0000-0000-0000-00000000000" #i " pci=00000000:0" #i ":00.0 memory=1GiB cc=8.0 " \
+#define CARD(i, more)                                                                         \
+  "device " #i " name=X uuid=GPU-00000000-0000-0000-0000-00000000000" #i " pci=00000000:0" #i \
+  ":00.0 memory=1GiB cc=8.0 "                                                                 \
   "cores=64" more "\n"
 #define MIG_UUID "uuid=MIG-00000000-0000-0000-0000-00000000000"
 
@@ -42,19 +43,25 @@ static const struct {
      "2: cc: \"8\" is not a compute capability"},
     {SYSTEM CARD(0, "") CARD(0, ""), "3: device: 0 comes where 1 is next"},
     {SYSTEM CARD(0, "") CARD(1, " minor=0"), "3: minor: 0 is device 0's already"},
-    {SYSTEM CARD(0, "") "device 1 name=X uuid=GPU-00000000-0000-0000-0000-000000000000 pci=00000000:01:00.0 memory=1 cc=8.0 cores=1\n",
+    {SYSTEM CARD(
+         0, "") "device 1 name=X uuid=GPU-00000000-0000-0000-0000-000000000000 pci=00000000:01:00.0 memory=1 cc=8.0 cores=1\n",
      "3: uuid: \"GPU-00000000-0000-0000-0000-000000000000\" is device 0's already"},
-    {SYSTEM CARD(0, "") "device 1 name=X uuid=GPU-00000000-0000-0000-0000-000000000001 pci=00000000:00:00.0 memory=1 cc=8.0 cores=1\n",
+    {SYSTEM CARD(
+         0, "") "device 1 name=X uuid=GPU-00000000-0000-0000-0000-000000000001 pci=00000000:00:00.0 memory=1 cc=8.0 cores=1\n",
      "3: pci: is device 0's already"},
-    {SYSTEM CARD(0, "") "mig 0 0 " MIG_UUID "0 profile=1g gi=1 sms=1 memory=1MiB slices=1\n", "3: mig: the device is not mig=enabled"},
-    {SYSTEM CARD(0, " mig=enabled") "mig 0 7 " MIG_UUID "0 profile=1g gi=1 sms=1 memory=1MiB slices=1\n", "3: mig: 7 is not below 7"},
+    {SYSTEM CARD(0, "") "mig 0 0 " MIG_UUID "0 profile=1g gi=1 sms=1 memory=1MiB slices=1\n",
+     "3: mig: the device is not mig=enabled"},
+    {SYSTEM CARD(0, " mig=enabled") "mig 0 7 " MIG_UUID "0 profile=1g gi=1 sms=1 memory=1MiB slices=1\n",
+     "3: mig: 7 is not below 7"},
     {SYSTEM CARD(0, " mig=enabled") "mig 0 0 " MIG_UUID "0 profile=1g gi=1 sms=1 memory=2GiB slices=1\n",
      "3: memory: 2GiB is not between 0 and 1073741824"},
     {SYSTEM CARD(0, " mig=enabled") "mig 0 0 " MIG_UUID "0 profile=1g gi=1 sms=1 memory=1MiB slices=1\n"
-     "mig 0 1 " MIG_UUID "1 profile=1g gi=1 sms=1 memory=1MiB slices=1\n", "4: gi: with this ci is mig 0's already"},
+                                    "mig 0 1 " MIG_UUID "1 profile=1g gi=1 sms=1 memory=1MiB slices=1\n",
+     "4: gi: with this ci is mig 0's already"},
     {SYSTEM CARD(0, "") "nvlink 0 1 count=1\n", "3: device: 1 is not below 1"},
     {SYSTEM CARD(0, "") "nvlink 0 0 count=1\n", "3: device: a link needs two of them"},
-    {SYSTEM CARD(0, "") CARD(1, "") CARD(2, "") "nvlink 0 1 count=12\nnvlink 0 2 count=12\n", "6: count: device 0 then has 24 links"},
+    {SYSTEM CARD(0, "") CARD(1, "") CARD(2, "") "nvlink 0 1 count=12\nnvlink 0 2 count=12\n",
+     "6: count: device 0 then has 24 links"},
     {SYSTEM CARD(0, "") "switch-links all count=12\n", "3: switch-links: there is no nvswitch line before"},
     {SYSTEM "nvswitch\n", "2: nvswitch: has no PCI address"},
     {SYSTEM CARD(0, "") CARD(1, "") "pcie 0 1 level=far\n", "4: level: \"far\" is none of internal, single"},
@@ -84,7 +91,8 @@ static void each_error_names_its_line_and_field(void) {
     char error[FAKE_ERROR_BYTES] = "";
     bool failed = fake_profile_parse(&profile, BAD[i].text, strlen(BAD[i].text), error);
     CHECK(failed, "accepted: %s", BAD[i].text);
-    CHECK(strncmp(error, BAD[i].error, strlen(BAD[i].error)) == 0, "row %zu: got \"%s\", expected \"%s\"", i, error, BAD[i].error);
+    CHECK(strncmp(error, BAD[i].error, strlen(BAD[i].error)) == 0, "row %zu: got \"%s\", expected \"%s\"", i, error,
+          BAD[i].error);
   }
 }
 
@@ -103,8 +111,11 @@ static void tables_have_ends(void) {
   static const struct {
     const char *line;
     int room;
-  } rows[] = {{"load 0 util=1\n", FAKE_LOADS}, {"process 0 pid=1 used=1\n", FAKE_PROCESSES}, {"xid 0 code=1 at=1\n", FAKE_EVENTS},
-              {"hang nvmlDeviceGetName ms=1\n", FAKE_FAULTS}, {"nvswitch 00000000:01:00.0\n", FAKE_SWITCHES}};
+  } rows[] = {{"load 0 util=1\n", FAKE_LOADS},
+              {"process 0 pid=1 used=1\n", FAKE_PROCESSES},
+              {"xid 0 code=1 at=1\n", FAKE_EVENTS},
+              {"hang nvmlDeviceGetName ms=1\n", FAKE_FAULTS},
+              {"nvswitch 00000000:01:00.0\n", FAKE_SWITCHES}};
   char error[FAKE_ERROR_BYTES];
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
     fake_profile_init(&profile);
@@ -131,8 +142,9 @@ static void what_the_node_is_cannot_change_while_it_runs(void) {
 static void values_mean_what_the_format_says(void) {
   char error[FAKE_ERROR_BYTES];
   uint64_t ns = 0, n = 0;
-  const char *text = SYSTEM "device 0 name=\"A  B\" uuid=GPU-00000000-0000-0000-0000-000000000000 pci=0000abcd:Ef:1f.0 memory=3MiB "
-                            "reserved=1KiB cc=12.1 cores=0x40 # end\r\n";
+  const char *text = SYSTEM
+      "device 0 name=\"A  B\" uuid=GPU-00000000-0000-0000-0000-000000000000 pci=0000abcd:Ef:1f.0 memory=3MiB "
+      "reserved=1KiB cc=12.1 cores=0x40 # end\r\n";
   CHECK(!fake_profile_parse(&profile, text, strlen(text), error), "%s", error);
   const struct fake_device *d = &profile.devices[0];
   CHECK(strcmp(d->name, "A  B") == 0, "%s", d->name);

@@ -19,7 +19,8 @@
 #define CARD1 "device 1 name=X " UUID "1 pci=00000000:02:00.0 memory=10GiB reserved=1GiB cc=8.0 cores=6912 mig=disabled\n"
 #define CARDM "device 0 name=X " UUID "0 pci=00000000:01:00.0 memory=40GiB cc=8.0 cores=6912 mig=enabled\n"
 #define MIG0 "mig 0 0 uuid=MIG-00000000-0000-0000-0000-000000000000 profile=1g.5gb gi=7 sms=14 memory=4864MiB slices=1\n"
-#define MIG2 "mig 0 2 uuid=MIG-00000000-0000-0000-0000-000000000002 profile=2g.10gb gi=3 sms=28 memory=9856MiB slices=2 copy-engines=2\n"
+#define MIG2 \
+  "mig 0 2 uuid=MIG-00000000-0000-0000-0000-000000000002 profile=2g.10gb gi=3 sms=28 memory=9856MiB slices=2 copy-engines=2\n"
 #define OK(call) CHECK_EQ((call), NVML_SUCCESS, #call)
 
 static struct nvml n;
@@ -214,7 +215,8 @@ static void mig_devices_are_devices_of_their_own(void) {
   OK(n.nvmlDeviceGetAttributes_v2(mig, &a));
   CHECK_EQ(a.multiprocessorCount, 28, "multiprocessors");
   CHECK_EQ(a.memorySizeMB, 9856, "MiB");
-  CHECK_EQ(a.gpuInstanceSliceCount * 100 + a.computeInstanceSliceCount * 10 + a.sharedCopyEngineCount, 222, "slices and engines");
+  CHECK_EQ(a.gpuInstanceSliceCount * 100 + a.computeInstanceSliceCount * 10 + a.sharedCopyEngineCount, 222,
+           "slices and engines");
   CHECK_EQ(n.nvmlDeviceGetAttributes_v2(device(0), &a), NVML_ERROR_NOT_SUPPORTED, "only of MIG devices");
   OK(n.nvmlDeviceGetMemoryInfo(mig, &m));
   CHECK_EQ(m.total - m.used, (9856ull - 100) << 20, "memory of the slice");
@@ -304,14 +306,18 @@ static const struct {
     {"loads", loads_and_processes_follow_time,
      SYSTEM CARD0 CARD1 "load 0 at=200 util=99\nload 0 at=50.5 util=80 mem-util=40 used=2GiB\nload 0 util=10\n"
                         "process 1 pid=11 used=1GiB until=99\nprocess 1 pid=12 used=512MiB at=20 until=2000\n"
-                        "process 1 pid=13 used=unknown\nprocess 1 pid=14 used=1GiB at=1000\n", 100},
+                        "process 1 pid=13 used=unknown\nprocess 1 pid=14 used=1GiB at=1000\n",
+     100},
     {"events", an_event_reaches_those_who_asked_before_it, SYSTEM CARD0 CARD1 "xid 0 code=31 at=5\n", 100},
     {"wait", a_wait_ends_when_the_event_comes, SYSTEM CARD0 CARD1, 0},
     {"lost", a_lost_card_is_lost_everywhere, SYSTEM CARD0 CARD1, 0},
     {"failures", failures_hit_the_calls_they_name,
-     SYSTEM CARD0 CARD1 "fail nvmlInit_v2 code=DRIVER_NOT_LOADED count=1\nfail nvmlDeviceGetUtilizationRates code=UNKNOWN from=2 count=2\n"
-                        "fail nvmlDeviceGetMemoryInfo code=NO_PERMISSION device=1\n", 0},
-    {"hang", a_hanging_call_holds_nobody_else_up, SYSTEM CARD0 CARD1 "hang nvmlDeviceGetUtilizationRates ms=3600000 device=1\n", 0},
+     SYSTEM CARD0 CARD1
+     "fail nvmlInit_v2 code=DRIVER_NOT_LOADED count=1\nfail nvmlDeviceGetUtilizationRates code=UNKNOWN from=2 count=2\n"
+     "fail nvmlDeviceGetMemoryInfo code=NO_PERMISSION device=1\n",
+     0},
+    {"hang", a_hanging_call_holds_nobody_else_up, SYSTEM CARD0 CARD1 "hang nvmlDeviceGetUtilizationRates ms=3600000 device=1\n",
+     0},
     {"mig", mig_devices_are_devices_of_their_own, SYSTEM CARDM MIG0 MIG2 "process 0 pid=5 used=100MiB mig=2\n", 0},
     {"peers", links_between_cards_show_their_peers, SYSTEM CARD0 CARD1 "nvlink 1 0 count=4\n", 0},
     {"inits", initialisations_are_counted, SYSTEM CARD0 CARD1, 0},

@@ -13,6 +13,8 @@ fail() { echo "cluster: $*" >&2; exit 1; }
 # command, Debian package that brings it
 needs="ip:iproute2 nsenter:util-linux setsid:util-linux iptables:iptables conntrack:conntrack busybox:busybox-static
 gcc:gcc g++:g++ sysctl:procps pkg-config:pkg-config openssl:openssl ldd:libc-bin mount:mount cmake:cmake make:make mvn:maven"
+# make test checks the C code's format
+[ "$mode" = --build ] || needs="$needs clang-format:clang-format"
 missing=
 want() { case " $missing " in *" $1 "*) ;; *) missing="$missing $1" ;; esac; }
 PATH=$PATH:/usr/sbin:/sbin
