@@ -26,8 +26,10 @@ prerequisites: jdk
 	@deploy/e2e/cluster/prerequisites.sh
 	@if [ -z "$(JDK)" ]; then echo "a JDK was just installed: run make again"; exit 1; fi
 
+# Go is needed only where the cluster's binaries are not in the cache yet
 binaries: prerequisites
-	@deploy/e2e/cluster/build-binaries.sh >/dev/null
+	@[ -f "$$(deploy/e2e/cluster/build-binaries.sh --where)/.complete" ] || \
+	  { go=$$(.ci/find-go --install) && PATH="$$go:$$PATH" deploy/e2e/cluster/build-binaries.sh >/dev/null; }
 
 build: jdk ## compiles everything and puts launchers into bin/
 	@deploy/e2e/cluster/prerequisites.sh --build

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What build and cluster need of the machine beside a JDK and Go: Linux, root, some Debian packages. Installs the packages that
-# are missing where it can (root, apt-get), else ends with the command that installs them. Quiet when nothing is missing.
+# What build and cluster need of the machine beside a JDK (.ci/find-jdk) and Go (.ci/find-go): Linux, root, some Debian packages.
+# Installs the packages that are missing where it can (root, apt-get), else ends with the command that installs them. Quiet when
+# nothing is missing.
 #
 #   prerequisites.sh            check, and install what is missing
 #   prerequisites.sh --check    check only
