@@ -1,11 +1,10 @@
 package io.vgpu.control;
 
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
+import io.vgpu.control.metrics.ControllerMeters;
 import io.vgpu.control.reschedule.RescheduleReconciler;
 import io.vgpu.control.reschedule.RescheduleVerticle;
 import io.vgpu.control.reschedule.Rescheduler;
@@ -23,12 +22,12 @@ final class Controller {
 
   private final Vertx vertx;
   private final ControllerApi api;
-  private final MeterRegistry meters;
+  private final ControllerMeters meters;
   private volatile Optional<FailedPodWatches> watches = Optional.empty();
   private volatile Optional<String> deployment = Optional.empty();
   private volatile Optional<Rescheduler> rescheduler = Optional.empty();
 
-  Controller(Vertx vertx, ControllerApi api, MeterRegistry meters) {
+  Controller(Vertx vertx, ControllerApi api, ControllerMeters meters) {
     this.vertx = vertx;
     this.api = api;
     this.meters = meters;
@@ -40,9 +39,7 @@ final class Controller {
         new Rescheduler(api.pods(), new RescheduleReconciler(), api.news(), Clock.systemUTC());
     RescheduleVerticle verticle = new RescheduleVerticle(worker);
     FailedPodWatches watch = api.failedPods(verticle::offer);
-    Gauge.builder("vgpu.reschedule.pending", worker, Rescheduler::pending)
-        .description("pods that are being replaced or wait for it")
-        .register(meters);
+    meters.pending(worker::pending);
     rescheduler = Optional.of(worker);
     watches = Optional.of(watch);
     vertx

@@ -1,11 +1,11 @@
 package io.vgpu.control;
 
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vgpu.claim.Names;
+import io.vgpu.control.metrics.ControllerMeters;
 import io.vgpu.control.reschedule.kube.ControllerApi;
 import io.vgpu.kube.Leadership;
 import io.vgpu.runtime.Logging;
@@ -111,7 +111,8 @@ public final class ControllerCommand implements Callable<Integer> {
         new ControllerApi(
             api.kubeconfig(), api.master(), requestTimeout, names, copiesNamespace, meters);
     daemon.onStop("api", access::close);
-    Controller controller = new Controller(vertx, access, meters);
+    ControllerMeters controllerMeters = new ControllerMeters(meters);
+    Controller controller = new Controller(vertx, access, controllerMeters);
     daemon.onStop("rescheduler", controller::stop);
     daemon.deploy(
         () ->
@@ -126,9 +127,7 @@ public final class ControllerCommand implements Callable<Integer> {
         1);
     if (leaderElect) {
       Leadership leadership = access.leadership(lease());
-      Gauge.builder("vgpu.controller.leading", () -> leadership.leading() ? 1 : 0)
-          .description("1 in the process that acts")
-          .register(meters);
+      controllerMeters.leading(leadership::leading);
       daemon.onStop("lease", () -> closed(leadership));
       leadership.start(controller::start, () -> daemon.end(LEASE_LOST));
     } else {

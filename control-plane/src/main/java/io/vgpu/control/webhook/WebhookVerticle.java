@@ -11,6 +11,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.KeyCertOptions;
+import io.vgpu.control.metrics.WebhookMeters;
 import io.vgpu.kube.TlsReload;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +33,7 @@ public final class WebhookVerticle extends VerticleBase {
   private final TlsReload tls;
   private final Duration certificateInterval;
   private final Admission admission;
-  private final MeterRegistry meters;
+  private final WebhookMeters meters;
 
   /** {@code certificateInterval}: how often the files are looked at; zero never again. */
   public WebhookVerticle(
@@ -47,7 +48,7 @@ public final class WebhookVerticle extends VerticleBase {
     this.tls = tls;
     this.certificateInterval = certificateInterval;
     this.admission = admission;
-    this.meters = meters;
+    this.meters = new WebhookMeters(meters);
   }
 
   @Override
@@ -86,7 +87,7 @@ public final class WebhookVerticle extends VerticleBase {
   }
 
   private void review(HttpServerRequest request, String path) {
-    Timer.Sample started = Timer.start(meters);
+    Timer.Sample started = meters.review();
     body(request)
         // a fault inside fails the future instead of leaving the API server without an answer
         .map(body -> admission.answer(path, body.getBytes()))
@@ -94,12 +95,7 @@ public final class WebhookVerticle extends VerticleBase {
         .onSuccess(
             reply -> {
               send(request, reply);
-              started.stop(
-                  Timer.builder("vgpu.webhook.request")
-                      .description("time from the request's head to its answer")
-                      .tag("path", path)
-                      .tag("outcome", reply.outcome())
-                      .register(meters));
+              meters.answered(started, path, reply.outcome());
             });
   }
 

@@ -2,11 +2,14 @@ package io.vgpu.control.reschedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
 import io.vgpu.claim.Names;
+import io.vgpu.control.metrics.ControlMeters.Part;
+import io.vgpu.control.metrics.MetricPage;
 import io.vgpu.control.reschedule.kube.ControllerApi;
 import io.vgpu.control.reschedule.kube.FailedPodWatches;
 import io.vgpu.control.testing.ObjectApiServer;
@@ -26,6 +29,8 @@ class ControllerIT {
   private static final String PODS = "/api/v1/namespaces/a/pods";
   private static final String COPIES = "/api/v1/namespaces/copies/secrets";
 
+  private final PrometheusMeterRegistry meters =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final ObjectApiServer api = new ObjectApiServer();
   private Vertx vertx = Vertx.vertx();
   private ControllerApi access = access();
@@ -33,7 +38,7 @@ class ControllerIT {
 
   private ControllerApi access() {
     return new ControllerApi(
-        null, api.url(), Duration.ofSeconds(5), Names.DEFAULT, "copies", new SimpleMeterRegistry());
+        null, api.url(), Duration.ofSeconds(5), Names.DEFAULT, "copies", meters);
   }
 
   @BeforeEach
@@ -73,6 +78,7 @@ class ControllerIT {
     api.until("event", a -> !a.all("/api/v1/namespaces/a/events").isEmpty());
     assertThat(api.all("/api/v1/namespaces/a/events").getFirst().path("reason").asString())
         .isEqualTo("Rescheduled");
+    MetricPage.namesAllOf(Part.CONTROLLER, meters.scrape());
   }
 
   @Test

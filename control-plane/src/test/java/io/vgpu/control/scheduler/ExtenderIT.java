@@ -3,6 +3,8 @@ package io.vgpu.control.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.claim.Names;
+import io.vgpu.control.metrics.ControlMeters.Part;
+import io.vgpu.control.metrics.MetricPage;
 import io.vgpu.control.testing.FakeApiServer;
 import io.vgpu.control.testing.FakeApiServer.Fate;
 import io.vgpu.control.testing.Nodes;
@@ -392,6 +394,7 @@ class ExtenderIT {
     client.filter(pod("big", Pods.of(1, 10, 65536)), ALL);
     try (SchedulerClient ops = new SchedulerClient(extender.opsPort())) {
       assertThat(ops.call("/readyz", null).statusCode()).isEqualTo(200);
+      MetricPage.namesAllOf(Part.EXTENDER, ops.call("/metrics", null).body());
       assertThat(ops.call("/metrics", null).body())
           .contains(
               "vgpu_scheduler_verb_total{result=\"fit\",verb=\"filter\"} 1.0",

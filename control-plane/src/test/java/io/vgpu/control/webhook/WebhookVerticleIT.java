@@ -2,11 +2,14 @@ package io.vgpu.control.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vgpu.claim.Names;
+import io.vgpu.control.metrics.ControlMeters.Part;
+import io.vgpu.control.metrics.MetricPage;
 import io.vgpu.control.testing.TestCertificates;
 import io.vgpu.kube.TlsReload;
 import io.vgpu.runtime.UsageException;
@@ -36,6 +39,8 @@ import org.junit.jupiter.api.io.TempDir;
 class WebhookVerticleIT {
   private static final int INSTANCES = 2;
   @TempDir Path folder;
+  private final PrometheusMeterRegistry meters =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private Vertx vertx;
   private Path certificate;
   private Path key;
@@ -73,6 +78,9 @@ class WebhookVerticleIT {
     assertThat(exchange("POST", "/pods/validate", review))
         .startsWith("HTTP/1.1 200 ")
         .contains("\"allowed\":false");
+    MetricPage.namesAllOf(Part.WEBHOOK, meters.scrape());
+    assertThat(meters.scrape())
+        .contains("outcome=\"malformed\"", "outcome=\"mended\"", "path=\"/pods/mutate\"");
   }
 
   @Test
@@ -127,7 +135,7 @@ class WebhookVerticleIT {
                     new TlsReload(vertx, certificate, key),
                     certificateInterval,
                     admission,
-                    new SimpleMeterRegistry()),
+                    meters),
             new DeploymentOptions().setInstances(INSTANCES)));
   }
 

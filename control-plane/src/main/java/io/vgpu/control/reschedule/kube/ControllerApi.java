@@ -3,6 +3,7 @@ package io.vgpu.control.reschedule.kube;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Future;
 import io.vgpu.claim.Names;
+import io.vgpu.control.metrics.ControllerMeters;
 import io.vgpu.control.reschedule.FailedPod;
 import io.vgpu.control.reschedule.PodsApi;
 import io.vgpu.control.reschedule.RescheduleNews;
@@ -56,7 +57,7 @@ public final class ControllerApi {
 
   /** Events on pods, log, counters. */
   public RescheduleNews news() {
-    return new PodEventNews(events, meters);
+    return new PodEventNews(events, new ControllerMeters(meters));
   }
 
   /** The watches, not yet started. */

@@ -1,7 +1,7 @@
 package io.vgpu.control.reschedule.kube;
 
-import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
+import io.vgpu.control.metrics.ControllerMeters;
+import io.vgpu.control.metrics.ControllerMeters.Outcome;
 import io.vgpu.control.reschedule.FailedPod;
 import io.vgpu.control.reschedule.FailedPod.Owner;
 import io.vgpu.control.reschedule.RescheduleNews;
@@ -16,24 +16,16 @@ import org.slf4j.LoggerFactory;
 public final class PodEventNews implements RescheduleNews {
   private static final Logger log = LoggerFactory.getLogger(PodEventNews.class);
   private final KubeEvents events;
-  private final MeterRegistry meters;
+  private final ControllerMeters meters;
 
-  public PodEventNews(KubeEvents events, MeterRegistry meters) {
+  public PodEventNews(KubeEvents events, ControllerMeters meters) {
     this.events = events;
     this.meters = meters;
   }
 
-  private void count(String outcome) {
-    Counter.builder("vgpu.reschedule.pods")
-        .description("pods whose allocation failed, by what became of them")
-        .tag("outcome", outcome)
-        .register(meters)
-        .increment();
-  }
-
   @Override
   public void replaced(PodRef original, PodRef replacement, String cause) {
-    count("replaced");
+    meters.settled(Outcome.REPLACED);
     log.info("replaced [pod: {}, by: {}, cause: {}]", original, replacement.uid(), cause);
     events.pod(
         replacement,
@@ -47,7 +39,7 @@ public final class PodEventNews implements RescheduleNews {
 
   @Override
   public void evicted(PodRef pod, Owner owner, String cause) {
-    count("evicted");
+    meters.settled(Outcome.EVICTED);
     log.info("evicted [pod: {}, owner: {} {}, cause: {}]", pod, owner.kind(), owner.name(), cause);
     events.pod(
         pod,
@@ -63,7 +55,7 @@ public final class PodEventNews implements RescheduleNews {
 
   @Override
   public void skipped(FailedPod pod, String why) {
-    count("skipped");
+    meters.settled(Outcome.SKIPPED);
     log.warn("not rescheduled [pod: {}, why: {}]", pod.ref(), why);
     events.pod(pod.ref(), Type.WARNING, "NotRescheduled", "the vGPU allocation failed, but " + why);
   }
@@ -90,7 +82,7 @@ public final class PodEventNews implements RescheduleNews {
 
   @Override
   public void nameTaken(PodRef original, PodRef namesake) {
-    count("name-taken");
+    meters.settled(Outcome.NAME_TAKEN);
     log.warn("not replaced: another pod has the name [pod: {}, by: {}]", original, namesake.uid());
     events.pod(
         namesake,
@@ -113,7 +105,7 @@ public final class PodEventNews implements RescheduleNews {
 
   @Override
   public void givenUp(PodRef original, String why) {
-    count("given-up");
+    meters.settled(Outcome.GIVEN_UP);
     log.error("replacement given up after a day [pod: {}, why: {}]", original, why);
     events.pod(original, Type.WARNING, "RescheduleGivenUp", "not made again within a day: " + why);
   }
