@@ -17,6 +17,7 @@ import io.vgpu.agent.kube.WatchedNodePods;
 import io.vgpu.agent.shim.ShimFolders;
 import io.vgpu.agent.shim.ShimWriter;
 import io.vgpu.event.wire.EventBusPort;
+import io.vgpu.kube.ClaimKeys;
 import io.vgpu.kube.KubeClient;
 import io.vgpu.kube.KubeEvents;
 import io.vgpu.kube.TokenBucket;
@@ -87,7 +88,10 @@ final class PluginWiring {
                 config.names(),
                 inventory,
                 shim,
-                keys,
+                () -> {
+                  keys.refresh(); // a small file, and only while a pod is admitted
+                  return keys.get();
+                },
                 () -> policy,
                 nodePods,
                 kubeletPods,

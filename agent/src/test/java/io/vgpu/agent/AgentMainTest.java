@@ -1,21 +1,18 @@
 package io.vgpu.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentConfig.DeviceListStrategy;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
 import io.vgpu.model.NodeConfig;
-import io.vgpu.runtime.UsageException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,28 +116,5 @@ class AgentMainTest {
     assertThat(config.gates().on(AgentGate.HONOR_PRE_ALLOCATED_DEVICE_IDS)).isTrue();
     assertThat(config.gates().on(AgentGate.TOPOLOGY_AWARE_GPU_ALLOCATION)).isFalse();
     assertThat(config.shim().paths().hostManagerDir()).isEqualTo(Path.of("/etc/vgpu-manager"));
-  }
-
-  @Test
-  void claimKeysFollowTheirFile(@TempDir Path dir) throws IOException {
-    Path file = Files.writeString(dir.resolve("keys"), "0123456789abcdef\n");
-    ClaimKeys keys = new ClaimKeys(file);
-    var first = keys.get();
-    assertThat(keys.get()).isSameAs(first);
-
-    Files.writeString(file, "short\n");
-    Files.setLastModifiedTime(file, FileTime.fromMillis(1000));
-    assertThat(keys.get()).isSameAs(first);
-
-    Files.writeString(file, "fedcba9876543210\n0123456789abcdef\n");
-    Files.setLastModifiedTime(file, FileTime.fromMillis(2000));
-    assertThat(keys.get()).isNotSameAs(first);
-  }
-
-  @Test
-  void aKeyFileThatCannotBeUsedIsNamed(@TempDir Path dir) {
-    assertThatThrownBy(() -> new ClaimKeys(dir.resolve("none")))
-        .isInstanceOf(UsageException.class)
-        .hasMessageContaining("--claim-key-file");
   }
 }

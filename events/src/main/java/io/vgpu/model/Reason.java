@@ -46,7 +46,7 @@ public enum Reason {
       "the pod was admitted while no agent served it and runs without devices"),
   NEVER_STARTS(
       "NeverStarts",
-      "the kubelet was killed between making a container and starting it, and does neither again"),
+      "the kubelet took down the pod's sandbox before all containers had started, and makes no other"),
   FILES_NOT_WRITTEN("FilesNotWritten", "the container's limits could not be written"),
   DEMAND_INVALID("DemandInvalid", "the request is not one that can be given");
 

@@ -10,9 +10,10 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Pods that a kubelet leaves Pending for ever: killed after it made a container and before it
- * started it, it finds the sandbox gone, and a pod with restart policy Never gets no other. Such a
- * pod holds its devices and never ends, so it is handed to the rescheduler. One thread.
+ * Pods that a kubelet leaves Pending for ever: their sandbox was taken down before all containers
+ * had started, as by a kubelet that restarts and cannot admit them at once, and a pod with restart
+ * policy Never gets no other once a container was made. Such a pod holds its devices and never
+ * ends, so it is handed to the rescheduler. One thread.
  */
 final class Stranded {
   /** Ten times what a kubelet takes to make a sandbox and start what is in it. */

@@ -16,8 +16,8 @@ import java.util.Set;
  * @param deleting has a deletion timestamp
  * @param started init and app containers that have a container id in the status
  * @param running of those, the ones that run now
- * @param stranded a container was made and never ran, its sandbox is gone, and the pod is never
- *     restarted: a kubelet that was killed in between leaves such a pod Pending for ever
+ * @param stranded not begun in full, nothing of it runs, its sandbox is gone, and it is never
+ *     restarted: a kubelet gives such a pod no other sandbox, so that it stays Pending for ever
  */
 public record NodePod(
     PodRef ref,

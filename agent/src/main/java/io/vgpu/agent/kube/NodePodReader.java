@@ -117,16 +117,8 @@ final class NodePodReader {
                 c ->
                     "PodReadyToStartContainers".equals(c.getType())
                         && "False".equals(c.getStatus()))
-        && Stream.concat(
-                status.getInitContainerStatuses().stream(), status.getContainerStatuses().stream())
-            .anyMatch(NodePodReader::wasMadeAndNeverRan);
-  }
-
-  private static boolean wasMadeAndNeverRan(ContainerStatus c) {
-    return wanted(c, false)
-        && c.getState() != null
-        && c.getState().getWaiting() != null
-        && c.getState().getWaiting().getReason() == null;
+        && !names(status, false).isEmpty()
+        && names(status, true).isEmpty();
   }
 
   private Map<String, String> ours(@Nullable Map<String, String> all) {
@@ -213,14 +205,8 @@ final class NodePodReader {
                 c ->
                     text(c.path("type")).equals("PodReadyToStartContainers")
                         && text(c.path("status")).equals("False"))
-        && Stream.concat(
-                status.path("initContainerStatuses").valueStream(),
-                status.path("containerStatuses").valueStream())
-            .anyMatch(
-                c ->
-                    !text(c.path("containerID")).isEmpty()
-                        && c.path("state").path("waiting").isObject()
-                        && text(c.path("state").path("waiting").path("reason")).isEmpty());
+        && !names(status, false).isEmpty()
+        && names(status, true).isEmpty();
   }
 
   private PodDemand demand(JsonNode spec) {

@@ -18,6 +18,7 @@ import io.vgpu.control.kube.ClusterWatches;
 import io.vgpu.control.metrics.ControlMeters;
 import io.vgpu.control.metrics.SchedulerMeters;
 import io.vgpu.event.wire.EventBusPort;
+import io.vgpu.kube.ClaimKeys;
 import io.vgpu.kube.KubeEvents;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.runtime.Lane;

@@ -1,4 +1,4 @@
-package io.vgpu.control.scheduler;
+package io.vgpu.kube;
 
 import io.vgpu.claim.ClaimSeal;
 import io.vgpu.runtime.UsageException;
@@ -11,21 +11,26 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The keys of the seal, which follow their file: a Secret is rotated under a running process (D5).
- * {@link #get} any thread; {@link #refresh} blocks on the disk.
+ * A file that became unusable leaves the last keys in force. {@link #get} any thread, from memory;
+ * {@link #refresh} reads the disk.
  */
-final class ClaimKeys implements Supplier<ClaimSeal> {
+public final class ClaimKeys implements Supplier<ClaimSeal> {
   private static final Logger log = LoggerFactory.getLogger(ClaimKeys.class);
+  private static final int MAX_BYTES = 64 * 1024;
 
   private final Path file;
   private volatile Loaded loaded;
 
   private record Loaded(String text, ClaimSeal seal) {}
 
-  /** Reads the file; throws {@link UsageException} when it cannot be used. */
-  ClaimKeys(Path file) {
+  /**
+   * Reads the file of {@code --claim-key-file}; throws {@link UsageException} if it is unusable.
+   */
+  public ClaimKeys(Path file) {
     this.file = file;
     try {
-      this.loaded = load(Files.readString(file));
+      String text = read();
+      this.loaded = new Loaded(text, ClaimSeal.parse(text));
     } catch (IOException e) {
       throw new UsageException("--claim-key-file " + file + ": cannot be read: " + e.getMessage());
     } catch (IllegalArgumentException e) {
@@ -33,29 +38,31 @@ final class ClaimKeys implements Supplier<ClaimSeal> {
     }
   }
 
-  private static Loaded load(String text) {
-    return new Loaded(text, ClaimSeal.parse(text));
-  }
-
   @Override
   public ClaimSeal get() {
     return loaded.seal();
   }
 
-  /** Looks at the file again; true when there are other keys. A bad file leaves the old ones. */
-  boolean refresh() {
+  /** Looks at the file again; true when there are other keys now. */
+  public synchronized boolean refresh() {
     try {
-      String text = Files.readString(file);
+      String text = read();
       if (text.equals(loaded.text())) {
         return false;
       }
-      loaded = load(text);
+      loaded = new Loaded(text, ClaimSeal.parse(text));
       log.info("claim keys read again [file: {}]", file);
       return true;
     } catch (IOException | IllegalArgumentException e) {
-      log.warn(
-          "claim keys not renewed, the old ones stay [file: {}, cause: {}]", file, e.getMessage());
+      log.warn("claim keys stay as they were [file: {}, cause: {}]", file, e.toString());
       return false;
     }
+  }
+
+  private String read() throws IOException {
+    if (Files.size(file) > MAX_BYTES) {
+      throw new IOException("more than " + MAX_BYTES + " bytes");
+    }
+    return Files.readString(file);
   }
 }
