@@ -1,4 +1,60 @@
 # libvgpu-control.so: the library that goes into containers, and what checks it.
 
-add_test(NAME cuda-headers COMMAND ${CMAKE_SOURCE_DIR}/checks/cuda-headers.sh ${CMAKE_BINARY_DIR}/cuda-headers)
+# ---- its objects -----------------------------------------------------------------------------------------------------
+
+enable_language(ASM)
+set(shim_modules array_size devices driver entry environment exports hooks_array hooks_context hooks_graph hooks_host
+  hooks_info hooks_launch hooks_memory hooks_nvml hooks_pool hooks_share hooks_start hooks_virtual ledger loader log lookup
+  pace pool process shared table)
+list(TRANSFORM shim_modules PREPEND src/)
+list(TRANSFORM shim_modules APPEND .c)
+set(shim_flags -O2 -fno-strict-aliasing -ffunction-sections -Wno-pedantic)
+
+# as they go into containers: no libc but two names of it, no thread-local canary, nothing that needs a start file
+set(guest_flags -ffreestanding -fpic -fvisibility=hidden -fno-stack-protector -fno-plt -fno-semantic-interposition
+  -fno-tree-loop-distribute-patterns -fomit-frame-pointer)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  list(APPEND guest_flags -mno-outline-atomics -mbranch-protection=standard)
+  set(shim_entry src/entry_aarch64.S)
+else()
+  list(APPEND guest_flags -fcf-protection=full)
+  set(shim_entry src/entry_x86_64.S)
+endif()
+
+file(STRINGS src/hooks.def hook_rows REGEX "^(CU|NV)\\(")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS src/hooks.def)
+set(control_names vgpu_control_version dlsym dlvsym)
+foreach(row IN LISTS hook_rows)
+  string(REGEX REPLACE "^(CU|NV)\\(([A-Za-z0-9_]+),.*" "\\2" name "${row}")
+  list(APPEND control_names "${name}")
+endforeach()
+list(JOIN control_names ";\n    " control_exports)
+# anonymous: what it shows has no version of its own, since programs ask for these names under versions of others
+file(CONFIGURE OUTPUT control.map CONTENT "{\n  global:\n    ${control_exports};\n  local: *;\n};\n")
+list(JOIN control_names "\n" control_lines)
+file(CONFIGURE OUTPUT control.names CONTENT "${control_lines}\n")
+
+add_library(vgpu-control SHARED src/version.c src/text.c ${shim_modules} ${shim_entry})
+target_compile_definitions(vgpu-control PRIVATE VGPU_VERSION="${PROJECT_VERSION}" _GNU_SOURCE)
+target_compile_options(vgpu-control PRIVATE ${shim_flags} ${guest_flags})
+target_link_options(vgpu-control PRIVATE -nostdlib -Wl,--version-script=${CMAKE_BINARY_DIR}/control.map
+  -Wl,--no-undefined -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,-z,noexecstack -Wl,--hash-style=both
+  -Wl,-Bsymbolic-functions -Wl,--gc-sections)
+target_link_libraries(vgpu-control PRIVATE c)
+set_property(TARGET vgpu-control APPEND PROPERTY LINK_DEPENDS ${CMAKE_BINARY_DIR}/control.map)
+vgpu_as_shipped(vgpu-control)
+
+# ---- its tests -------------------------------------------------------------------------------------------------------
+
+function(shim_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS native TIMEOUT 120)
+endfunction()
+
+shim_test(abi-frozen ${CMAKE_SOURCE_DIR}/checks/abi-frozen.sh $<TARGET_FILE:abi-dump> ${CMAKE_SOURCE_DIR}/test/abi)
+shim_test(cuda-headers ${CMAKE_SOURCE_DIR}/checks/cuda-headers.sh ${CMAKE_BINARY_DIR}/cuda-headers)
 set_tests_properties(cuda-headers PROPERTIES LABELS "native;as-shipped" TIMEOUT 300 SKIP_RETURN_CODE 77)
+shim_test(control-exports ${CMAKE_SOURCE_DIR}/checks/exports.sh $<TARGET_FILE:vgpu-control> ${CMAKE_BINARY_DIR}/control.names)
+shim_test(control-guest ${CMAKE_SOURCE_DIR}/checks/guest.sh $<TARGET_FILE:vgpu-control>)
+shim_test(control-preload ${CMAKE_SOURCE_DIR}/test/preload/preload.sh $<TARGET_FILE:vgpu-control> $<TARGET_FILE:static-program>)
+set_property(TEST control-exports control-guest control-preload APPEND PROPERTY LABELS as-shipped)

@@ -63,6 +63,8 @@ static void constants(void) {
   NUM(VGPU_DEFAULT_RUNAHEAD_US);
   NUM(VGPU_DEFAULT_BURST_US);
   NUM(VGPU_DEFAULT_MAX_STALL_MS);
+  NUM(VGPU_DEFAULT_CONTEXT_MIB);
+  NUM(VGPU_EXPORTS);
   NUM(VGPU_SLOT_FREE);
   NUM(VGPU_SLOT_CLAIMING);
   NUM(VGPU_SLOT_LIVE);
@@ -107,6 +109,7 @@ static void regions(void) {
   FIELD(vgpu_limits_device, nvml_index);
   FIELD(vgpu_limits_device, sm_count);
   FIELD(vgpu_limits_device, max_stall_ms);
+  FIELD(vgpu_limits_device, context_mib);
   FIELD(vgpu_limits_device, reserved);
 
   SIZE(vgpu_load);
@@ -132,7 +135,7 @@ static void usage(void) {
   SIZE(vgpu_usage);
   FIELD(vgpu_usage, header);
   FIELD(vgpu_usage, devices);
-  FIELD(vgpu_usage, reserved);
+  FIELD(vgpu_usage, exports);
   FIELD(vgpu_usage, slots);
   FIELD(vgpu_usage, rings);
   SIZE(vgpu_usage_device);
@@ -141,12 +144,15 @@ static void usage(void) {
   FIELD(vgpu_usage_device, throttle_ns);
   FIELD(vgpu_usage_device, launches);
   FIELD(vgpu_usage_device, internal_errors);
+  FIELD(vgpu_usage_device, oom_bytes);
   FIELD(vgpu_usage_device, reserved_cold);
   FIELD(vgpu_usage_device, bucket_ns);
   FIELD(vgpu_usage_device, last_refill_ns);
   FIELD(vgpu_usage_device, raw_busy_ns);
   FIELD(vgpu_usage_device, waiters);
   FIELD(vgpu_usage_device, active_processes);
+  FIELD(vgpu_usage_device, refund_taken_ns);
+  FIELD(vgpu_usage_device, refund_credit_ns);
   FIELD(vgpu_usage_device, reserved_hot);
   SIZE(vgpu_usage_slot);
   FIELD(vgpu_usage_slot, state);

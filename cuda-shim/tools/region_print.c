@@ -42,6 +42,7 @@ static void print_limits(struct emit *e, const struct vgpu_limits *limits) {
     emit_u64(e, "runahead_us", d->runahead_us);
     emit_u64(e, "burst_us", d->burst_us);
     emit_u64(e, "max_stall_ms", d->max_stall_ms);
+    emit_u64(e, "context_mib", d->context_mib);
     emit_u64(e, "host_pinned_limit", d->host_pinned_limit);
     emit_u64(e, "seq", d->seq);
     emit_close(e);
@@ -74,6 +75,7 @@ static void print_usage_devices(struct emit *e, const struct vgpu_usage *usage) 
     emit_u64(e, "index", i);
     emit_i64(e, "peak", d->peak);
     emit_u64(e, "oom_count", d->oom_count);
+    emit_u64(e, "oom_bytes", d->oom_bytes);
     emit_u64(e, "throttle_ns", d->throttle_ns);
     emit_u64(e, "launches", d->launches);
     emit_u64(e, "internal_errors", d->internal_errors);
@@ -82,6 +84,8 @@ static void print_usage_devices(struct emit *e, const struct vgpu_usage *usage) 
     emit_u64(e, "raw_busy_ns", d->raw_busy_ns);
     emit_u64(e, "waiters", d->waiters);
     emit_u64(e, "active_processes", d->active_processes);
+    emit_u64(e, "refund_taken_ns", d->refund_taken_ns);
+    emit_i64(e, "refund_credit_ns", d->refund_credit_ns);
     emit_close(e);
   }
 }

@@ -129,6 +129,7 @@ VGPU_AT(vgpu_header, reserved, 52);
 #define VGPU_DEFAULT_RUNAHEAD_US 1000u   /* meant by runahead_us 0 */
 #define VGPU_DEFAULT_BURST_US 20000u     /* meant by burst_us 0 */
 #define VGPU_DEFAULT_MAX_STALL_MS 10000u /* meant by max_stall_ms 0 */
+#define VGPU_DEFAULT_CONTEXT_MIB 520u    /* meant by context_mib 0; measured on an H200 */
 
 /* One claimed card. The agent writes all of it; after the container exists only in place, under seq. */
 struct vgpu_limits_device {
@@ -145,7 +146,8 @@ struct vgpu_limits_device {
   uint32_t nvml_index;         /* agent: the card's index on the host, for people */
   uint32_t sm_count;           /* agent: multiprocessors of the card, 0 if unknown */
   uint32_t max_stall_ms;       /* agent: longest wait of one launch, 0 for the default */
-  uint8_t reserved[20];        /* 0 */
+  uint32_t context_mib;        /* agent: what a context takes before it is measured, 0 for the default */
+  uint8_t reserved[16];        /* 0 */
 };
 VGPU_SIZE(vgpu_limits_device, 128);
 VGPU_AT(vgpu_limits_device, seq, 0);
@@ -161,7 +163,8 @@ VGPU_AT(vgpu_limits_device, host_pinned_limit, 88);
 VGPU_AT(vgpu_limits_device, nvml_index, 96);
 VGPU_AT(vgpu_limits_device, sm_count, 100);
 VGPU_AT(vgpu_limits_device, max_stall_ms, 104);
-VGPU_AT(vgpu_limits_device, reserved, 108);
+VGPU_AT(vgpu_limits_device, context_mib, 108);
+VGPU_AT(vgpu_limits_device, reserved, 112);
 
 struct vgpu_limits {
   struct vgpu_header header;
@@ -181,13 +184,16 @@ struct vgpu_usage_device {
   uint64_t throttle_ns;      /* container: time launches waited */
   uint64_t launches;         /* container */
   uint64_t internal_errors;  /* container: times the library had to let something pass */
-  uint8_t reserved_cold[24]; /* 0 */
+  uint64_t oom_bytes;        /* container: size of the allocation refused last, stored before oom_count grows */
+  uint8_t reserved_cold[16]; /* 0 */
   int64_t bucket_ns;         /* container: GPU time that may still be spent; negative is debt */
   uint64_t last_refill_ns;   /* container: CLOCK_MONOTONIC */
   uint64_t raw_busy_ns;      /* container: GPU time charged before refunds, cumulative */
   uint32_t waiters;          /* container: futex word of processes that wait for the bucket */
   uint32_t active_processes; /* container */
-  uint8_t reserved_hot[32];  /* 0 */
+  uint64_t refund_taken_ns;  /* container: how much of load.refund_ns is in the bucket already */
+  int64_t refund_credit_ns;  /* container: refunds not spent yet; they raise the bucket's cap */
+  uint8_t reserved_hot[16];  /* 0 */
 };
 VGPU_SIZE(vgpu_usage_device, 128);
 VGPU_AT(vgpu_usage_device, peak, 0);
@@ -195,13 +201,16 @@ VGPU_AT(vgpu_usage_device, oom_count, 8);
 VGPU_AT(vgpu_usage_device, throttle_ns, 16);
 VGPU_AT(vgpu_usage_device, launches, 24);
 VGPU_AT(vgpu_usage_device, internal_errors, 32);
-VGPU_AT(vgpu_usage_device, reserved_cold, 40);
+VGPU_AT(vgpu_usage_device, oom_bytes, 40);
+VGPU_AT(vgpu_usage_device, reserved_cold, 48);
 VGPU_AT(vgpu_usage_device, bucket_ns, 64);
 VGPU_AT(vgpu_usage_device, last_refill_ns, 72);
 VGPU_AT(vgpu_usage_device, raw_busy_ns, 80);
 VGPU_AT(vgpu_usage_device, waiters, 88);
 VGPU_AT(vgpu_usage_device, active_processes, 92);
-VGPU_AT(vgpu_usage_device, reserved_hot, 96);
+VGPU_AT(vgpu_usage_device, refund_taken_ns, 96);
+VGPU_AT(vgpu_usage_device, refund_credit_ns, 104);
+VGPU_AT(vgpu_usage_device, reserved_hot, 112);
 
 #define VGPU_SLOT_FREE 0u
 #define VGPU_SLOT_CLAIMING 1u
@@ -260,16 +269,19 @@ VGPU_AT(vgpu_ring, head, 0);
 VGPU_AT(vgpu_ring, reserved, 8);
 VGPU_AT(vgpu_ring, entries, 16);
 
+/* Memory that processes of this container have exported, so that an importer among them is not charged again. */
+#define VGPU_EXPORTS 240
+
 struct vgpu_usage {
   struct vgpu_header header;
   struct vgpu_usage_device devices[VGPU_MAX_DEVICES];
-  uint8_t reserved[1920]; /* 0 */
+  uint64_t exports[VGPU_EXPORTS]; /* container: hashes of what was exported, 0 for none; later ones overwrite older ones */
   struct vgpu_usage_slot slots[VGPU_SLOTS];
   struct vgpu_ring rings[VGPU_RING_SLOTS];
 };
 VGPU_SIZE(vgpu_usage, VGPU_USAGE_BYTES);
 VGPU_AT(vgpu_usage, devices, 128);
-VGPU_AT(vgpu_usage, reserved, 2176);
+VGPU_AT(vgpu_usage, exports, 2176);
 VGPU_AT(vgpu_usage, slots, VGPU_SLOTS_OFFSET);
 VGPU_AT(vgpu_usage, rings, VGPU_RINGS_OFFSET);
 VGPU_ASSERT(VGPU_LOCK_SLOT_BASE + VGPU_SLOTS <= VGPU_LOCK_DEVICE_BASE, "lock bytes of slots and devices are apart");

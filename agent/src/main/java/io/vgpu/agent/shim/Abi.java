@@ -56,6 +56,8 @@ public final class Abi {
   public static final int DEFAULT_RUNAHEAD_US = 1000;
   public static final int DEFAULT_BURST_US = 20000;
   public static final int DEFAULT_MAX_STALL_MS = 10000;
+  public static final int DEFAULT_CONTEXT_MIB = 520;
+  public static final int EXPORTS = 240;
   public static final int SLOT_FREE = 0;
   public static final int SLOT_CLAIMING = 1;
   public static final int SLOT_LIVE = 2;
@@ -113,7 +115,8 @@ public final class Abi {
     public static final int NVML_INDEX = 96;
     public static final int SM_COUNT = 100;
     public static final int MAX_STALL_MS = 104;
-    public static final int RESERVED = 108;
+    public static final int CONTEXT_MIB = 108;
+    public static final int RESERVED = 112;
 
     private LimitsDevice() {}
   }
@@ -152,7 +155,7 @@ public final class Abi {
     public static final int SIZEOF = 524288;
     public static final int HEADER = 0;
     public static final int DEVICES = 128;
-    public static final int RESERVED = 2176;
+    public static final int EXPORTS = 2176;
     public static final int SLOTS = 4096;
     public static final int RINGS = 397312;
 
@@ -167,13 +170,16 @@ public final class Abi {
     public static final int THROTTLE_NS = 16;
     public static final int LAUNCHES = 24;
     public static final int INTERNAL_ERRORS = 32;
-    public static final int RESERVED_COLD = 40;
+    public static final int OOM_BYTES = 40;
+    public static final int RESERVED_COLD = 48;
     public static final int BUCKET_NS = 64;
     public static final int LAST_REFILL_NS = 72;
     public static final int RAW_BUSY_NS = 80;
     public static final int WAITERS = 88;
     public static final int ACTIVE_PROCESSES = 92;
-    public static final int RESERVED_HOT = 96;
+    public static final int REFUND_TAKEN_NS = 96;
+    public static final int REFUND_CREDIT_NS = 104;
+    public static final int RESERVED_HOT = 112;
 
     private UsageDevice() {}
   }
