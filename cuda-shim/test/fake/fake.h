@@ -59,6 +59,20 @@ void fake_pci_info(struct fake_pci at, unsigned int pci_id, nvmlPciInfo_t *out);
 void control_open(const char *profile_path);
 void control_poll(void);
 
+/*
+ * cards.c: what programs on the fake driver do with the cards, from the file that they share (gpu/gpu_state.h). Without that
+ * file nobody does anything.
+ */
+void cards_open(const char *profile_path);
+struct cards_process {
+  unsigned pid;
+  uint64_t bytes;
+};
+/* Adds up; lists at most `room`. */
+uint64_t cards_used(int device);
+int cards_processes(int device, struct cards_process *out, int room);
+unsigned cards_busy_percent(int device);
+
 #define NVML_ROW(name, params, args) nvmlReturn_t fake_##name params;
 #define NVML_DEV NVML_ROW
 #define NVML_OPEN NVML_ROW

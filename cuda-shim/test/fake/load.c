@@ -24,6 +24,10 @@ static uint64_t used_by_processes(struct fake_target t, uint64_t most) {
     if (!runs_on(p, t, now) || p->used == FAKE_NO_BYTES) continue;
     sum += p->used < most - sum ? p->used : most - sum;
   }
+  if (t.mig < 0) {
+    uint64_t programs = cards_used(t.device);
+    sum += programs < most - sum ? programs : most - sum;
+  }
   return sum;
 }
 
@@ -71,7 +75,7 @@ nvmlReturn_t fake_nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtiliza
   if (result != NVML_SUCCESS) return result;
   if (card->mig_mode == FAKE_MIG_ENABLED) return NVML_ERROR_NOT_SUPPORTED;
   const struct fake_load *load = load_now(index);
-  *rates = load == NULL ? (nvmlUtilization_t){0, 0} : (nvmlUtilization_t){load->util, load->mem_util};
+  *rates = load == NULL ? (nvmlUtilization_t){cards_busy_percent(index), 0} : (nvmlUtilization_t){load->util, load->mem_util};
   return NVML_SUCCESS;
 }
 
@@ -81,6 +85,20 @@ static nvmlProcessInfo_t info_of(const struct fake_process *p) {
                              .usedGpuMemory = p->used, /* FAKE_NO_BYTES is NVML's "not available" */
                              .gpuInstanceId = mig == NULL ? NVML_NO_INSTANCE : mig->gi,
                              .computeInstanceId = mig == NULL ? NVML_NO_INSTANCE : mig->ci};
+}
+
+/* Programs on the fake driver; returns how many there are. */
+static unsigned list_programs(struct fake_target t, bool graphics, unsigned at, unsigned room, nvmlProcessInfo_t *infos) {
+  struct cards_process programs[FAKE_PROCESSES];
+  if (graphics || t.mig >= 0) return 0;
+  int n = cards_processes(t.device, programs, FAKE_PROCESSES);
+  for (int i = 0; i < n && at + (unsigned)i < room; i++) {
+    infos[at + (unsigned)i] = (nvmlProcessInfo_t){.pid = programs[i].pid,
+                                                  .usedGpuMemory = programs[i].bytes,
+                                                  .gpuInstanceId = NVML_NO_INSTANCE,
+                                                  .computeInstanceId = NVML_NO_INSTANCE};
+  }
+  return (unsigned)n;
 }
 
 static nvmlReturn_t list_processes(nvmlDevice_t device, bool graphics, unsigned int *count, nvmlProcessInfo_t *infos) {
@@ -95,6 +113,7 @@ static nvmlReturn_t list_processes(nvmlDevice_t device, bool graphics, unsigned 
     if (found < room) infos[found] = info_of(p);
     found++;
   }
+  found += list_programs(t, graphics, found, room, infos);
   *count = found;
   return found > room ? NVML_ERROR_INSUFFICIENT_SIZE : NVML_SUCCESS;
 }

@@ -1,5 +1,3 @@
-#define _GNU_SOURCE /* dladdr */
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +6,7 @@
 
 #include "fake.h"
 #include "line.h"
+#include "profile_file.h"
 
 struct fake_state fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -61,33 +60,6 @@ nvmlReturn_t fake_copy(char *out, unsigned int length, const char *text) {
 
 /* ---- the profile --------------------------------------------------------------------------------------------------- */
 
-/* FAKE_GPUS, else fake.gpus beside this library: a copy of the library is then a node of its own. */
-static bool profile_path(char *out, size_t bytes) {
-  const char *env = getenv("FAKE_GPUS");
-  if (env != NULL && *env != '\0') return (size_t)snprintf(out, bytes, "%s", env) < bytes;
-  Dl_info info;
-  if (dladdr(&fake, &info) == 0 || info.dli_fname == NULL) return false;
-  const char *slash = strrchr(info.dli_fname, '/');
-  int n = slash == NULL ? 0 : (int)(slash - info.dli_fname + 1);
-  return (size_t)snprintf(out, bytes, "%.*sfake.gpus", n, info.dli_fname) < bytes;
-}
-
-/* The whole file, or null with a reason. */
-static char *read_file(const char *path, size_t *length, const char **why) {
-  FILE *file = fopen(path, "re");
-  if (file == NULL) {
-    *why = strerror(errno);
-    return NULL;
-  }
-  char *text = malloc(FAKE_FILE_BYTES + 1);
-  if (text != NULL) *length = fread(text, 1, FAKE_FILE_BYTES + 1, file);
-  *why = text == NULL ? "no memory" : ferror(file) ? "cannot be read" : *length > FAKE_FILE_BYTES ? "longer than 1 MiB" : NULL;
-  (void)fclose(file);
-  if (*why == NULL) return text;
-  free(text);
-  return NULL;
-}
-
 static void set_epoch(void) {
   if (fake.epoch_ns != 0) return;
   const char *env = getenv("FAKE_GPUS_EPOCH");
@@ -103,26 +75,15 @@ static void set_epoch(void) {
 
 /* True on error, which is then on stderr. */
 static bool load_profile(void) {
-  char path[4096], error[FAKE_ERROR_BYTES];
-  size_t length = 0;
-  const char *why = NULL;
-  if (!profile_path(path, sizeof path)) {
+  char path[4096];
+  if (!fake_profile_path(&fake, path, sizeof path)) {
     (void)fprintf(stderr, "FAKE_GPUS: names no file\n");
     return true;
   }
-  char *text = read_file(path, &length, &why);
-  if (text == NULL) {
-    (void)fprintf(stderr, "FAKE_GPUS: %s: %s\n", path, why);
-    return true;
-  }
-  bool failed = fake_profile_parse(&fake.profile, text, length, error);
-  free(text);
-  if (failed) {
-    (void)fprintf(stderr, "FAKE_GPUS: %s:%s\n", path, error);
-    return true;
-  }
+  if (fake_profile_load(&fake.profile, path)) return true;
   set_epoch();
   control_open(path);
+  cards_open(path);
   fake.loaded = true;
   return false;
 }
