@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -53,6 +53,10 @@ soak-burst: build binaries ## 50 seeds of the burst test (SEEDS=n for another nu
 
 bench: build binaries ## how long a pod takes from create to bound to running, into build/bench/pod-way.json
 	@$(E2E) bench --out build/bench/pod-way.json
+
+bench-shim: ## needs a GPU: what the library costs and how well limits are kept, into build/bench/shim.json (ARGS="--seed 7")
+	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 >/dev/null
+	@python3 cuda-shim/bench/bench_shim.py $(ARGS)
 
 images: build ## the container images that the cluster's tests use, into build/images
 	@$(E2E) images --out build/images
