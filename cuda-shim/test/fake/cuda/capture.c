@@ -18,6 +18,7 @@ struct capture {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct capture *captures;
+static struct capture *ended; /* kept, since events may still name them */
 static _Atomic int active;
 static unsigned long long next_id;
 static _Thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
@@ -176,6 +177,8 @@ static void finish(struct capture *c) {
     *at = c->next;
     break;
   }
+  c->next = ended;
+  ended = c;
   active--;
   (void)pthread_mutex_unlock(&lock);
   struct CUctx_st *ctx = c->origin->ctx;
@@ -203,7 +206,7 @@ static CUresult do_cuStreamEndCapture(CUstream stream, CUgraph *graph, bool per_
   finish(c);
   if (c->broken) {
     if (!c->into_given) graph_free(c->graph);
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED; /* the record of the capture stays for events that name it */
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   }
   *graph = c->graph;
   return CUDA_SUCCESS;

@@ -14,11 +14,13 @@ struct CUmemPoolHandle_st {
   uint64_t threshold, most;
   uint64_t reserved, reserved_high, used, used_high;
   uint64_t reuse[3];
+  struct CUmemPoolHandle_st *next; /* destroyed ones */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUmemPoolHandle_st *pools[POOLS];
 static CUmemoryPool own[GPU_DEVICES], chosen[GPU_DEVICES]; /* default, and current */
+static struct CUmemPoolHandle_st *gone;                    /* kept, so that what is still allocated from one can see it */
 static _Atomic int unsettled;                              /* something was freed since the last settling */
 
 /* Graph memory is a pool of the driver's own, with another way to ask. */
@@ -192,12 +194,14 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
   (void)pthread_mutex_lock(&lock);
   if (!pool->on_host) device_give(pool->device, pool->reserved);
   pool->magic = MAGIC_GONE;
+  pool->next = gone;
+  gone = pool;
   for (int i = 0; i < POOLS; i++) {
     if (pools[i] == pool) pools[i] = NULL;
   }
   if (chosen[pool->device] == pool) chosen[pool->device] = own[pool->device];
   (void)pthread_mutex_unlock(&lock);
-  return CUDA_SUCCESS; /* the few bytes stay, so that what is still allocated from it can see that it is gone */
+  return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
