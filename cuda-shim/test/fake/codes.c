@@ -66,7 +66,7 @@ static const char *const FUNCTIONS[] = {
 #define NVML_DEV NVML_ROW
 #define NVML_OPEN NVML_ROW
 #define NVML_TEXT NVML_ROW
-#include "nvml.def"
+#include "fake_nvml.def"
 #undef NVML_ROW
 #undef NVML_DEV
 #undef NVML_OPEN

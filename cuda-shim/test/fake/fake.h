@@ -77,7 +77,7 @@ unsigned cards_busy_percent(int device);
 #define NVML_DEV NVML_ROW
 #define NVML_OPEN NVML_ROW
 #define NVML_TEXT(name, params, args) const char *fake_##name params;
-#include "nvml.def"
+#include "fake_nvml.def"
 #undef NVML_ROW
 #undef NVML_DEV
 #undef NVML_OPEN

@@ -319,7 +319,7 @@ static void add_fault(struct context *c, struct fake_fault fault) {
   if (l->words < 2) line_fail(l, "function", "missing");
   if (!l->failed) {
     fault.function = fake_function_number(l->word[1]);
-    if (fault.function < 0) line_fail(l, "function", "\"%.60s\" is not in nvml.def", l->word[1]);
+    if (fault.function < 0) line_fail(l, "function", "\"%.60s\" is not in fake_nvml.def", l->word[1]);
   }
   fault.from = line_number(l, "from", 1, UINT32_MAX, 1);
   fault.count = line_number(l, "count", 1, UINT32_MAX, FAKE_NEVER);

@@ -17,4 +17,4 @@
 #define NVML_TEXT(name, params, args) \
   const char *name params;            \
   const char *name params { return fake_##name args; }
-#include "nvml.def"
+#include "fake_nvml.def"

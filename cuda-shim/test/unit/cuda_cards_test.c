@@ -11,6 +11,7 @@
 #include "cuda_calls.h"
 #include "gpu/gpu_state.h"
 #include "nvml_load.h"
+#include "nvml_view_types.h"
 
 static struct gpu gpu;
 static const char *nvml_path;
@@ -158,6 +159,31 @@ static void the_killed_give_memory_back(void) {
   CHECK(gpu.state->devices[0].peak <= gpu.state->devices[0].total, "the peak counts the dead");
 }
 
+/* The oldest list, and utilisation, which shows the card's figure for each. */
+static void older_and_finer(nvmlDevice_t device, unsigned busy_pid, unsigned percent) {
+  void *library = dlopen(nvml_path, RTLD_NOW);
+  nvmlReturn_t (*list)(nvmlDevice_t, unsigned *, nvmlProcessInfo_v1_t *) = NULL;
+  nvmlReturn_t (*use)(nvmlDevice_t, nvmlProcessUtilizationSample_t *, unsigned *, unsigned long long) = NULL;
+  nvmlProcessInfo_v1_t infos[4];
+  nvmlProcessUtilizationSample_t samples[4];
+  unsigned count = 4, found = 0;
+  *(void **)&list = dlsym(library, "nvmlDeviceGetComputeRunningProcesses");
+  *(void **)&use = dlsym(library, "nvmlDeviceGetProcessUtilization");
+  CHECK(list != NULL && use != NULL, "not exported");
+  if (list == NULL || use == NULL) return;
+  CHECK_EQ(list(device, &count, infos), 0, "the oldest list");
+  CHECK_EQ(count, 2, "two processes");
+  count = 4;
+  CHECK_EQ(use(device, samples, &count, 0), 0, "utilisation");
+  for (unsigned i = 0; i < count && i < 4; i++) {
+    if (samples[i].pid != busy_pid) continue;
+    found++;
+    CHECK(samples[i].smUtil + 3 >= percent, "%u of a card at %u", samples[i].smUtil, percent);
+  }
+  CHECK_EQ(found, 1, "the busy one has a sample");
+  CHECK_EQ(use(device, samples, &count, UINT64_MAX), NVML_ERROR_NOT_FOUND, "none newer");
+}
+
 static void nvml_sees_the_same(void) {
   static struct nvml n;
   nvmlDevice_t device;
@@ -167,7 +193,7 @@ static void nvml_sees_the_same(void) {
   unsigned count = 8;
   pid_t a = start(hold_memory), b = start(short_kernels);
   (void)slot_of(a);
-  uint32_t slot = slot_of(b);
+  (void)slot_of(b);
   for (int i = 0; i < 5000 && gpu_used_by_living(&gpu, 0) < (UINT64_C(3) << 30) + 2 * (UINT64_C(520) << 20); i++) nap(0.001);
   CHECK(!nvml_load(&n, nvml_path), "no NVML");
   CHECK_EQ(n.nvmlInit_v2(), 0, "nvmlInit_v2");
@@ -185,7 +211,7 @@ static void nvml_sees_the_same(void) {
   nap(0.8);
   CHECK_EQ(n.nvmlDeviceGetUtilizationRates(device, &rates), 0, "utilisation");
   CHECK(rates.gpu >= 95, "a busy card shows %u %%", rates.gpu);
-  (void)slot;
+  older_and_finer(device, (unsigned)b, rates.gpu);
   stop(b);
   stop(a);
   CHECK_EQ(n.nvmlDeviceGetMemoryInfo(device, &memory), 0, "memory");

@@ -75,7 +75,7 @@ static const struct {
     {SYSTEM CARD(0, "") "xid 0 code=79\n", "3: at: missing"},
     {SYSTEM CARD(0, "") "xid 0 at=1\n", "3: code: missing"},
     {SYSTEM CARD(0, "") "ecc 0 type=triple at=1\n", "3: type: \"triple\" is none of single, double"},
-    {SYSTEM CARD(0, "") "fail nvmlDeviceGetNmae code=UNKNOWN\n", "3: function: \"nvmlDeviceGetNmae\" is not in nvml.def"},
+    {SYSTEM CARD(0, "") "fail nvmlDeviceGetNmae code=UNKNOWN\n", "3: function: \"nvmlDeviceGetNmae\" is not in fake_nvml.def"},
     {SYSTEM CARD(0, "") "fail nvmlDeviceGetName code=BROKEN\n", "3: code: \"BROKEN\" is no return code"},
     {SYSTEM CARD(0, "") "fail nvmlDeviceGetName code=SUCCESS\n", "3: code: SUCCESS is no failure"},
     {SYSTEM CARD(0, "") "fail nvmlDeviceGetName code=UNKNOWN device=1\n", "3: device: 1 is not below 1"},
