@@ -1,0 +1,161 @@
+/* Turns begin when two are backlogged, are in proportion, are given up and end. */
+#include "refund/turns.h"
+#include "check.h"
+#include "refund/util.h"
+
+#define MS INT64_C(1000000)
+
+static struct turn_card card;
+static struct turn_look looks[3];
+static struct turn out[3];
+static int64_t now;
+
+static void begin(void) {
+  card = (struct turn_card){0};
+  now = 100000 * MS;
+  for (uint32_t i = 0; i < 3; i++) {
+    looks[i] = (struct turn_look){.name = i + 1, .working = true, .permille = 300, .bucket_ns = 5 * MS, .longest_ns = MS};
+  }
+}
+
+static void look(uint32_t count, int64_t ms) {
+  for (int64_t i = 0; i < ms; i += 5) {
+    now += 5 * MS;
+    turn_plan(&card, looks, count, now, out);
+  }
+}
+
+static void begin_after_a_while_of_backlog(void) {
+  begin();
+  look(2, 120);
+  CHECK_EQ(out[0].length_us, 0, "not at once");
+  look(2, 10);
+  CHECK(out[0].length_us > 0 && out[1].length_us > 0, "both have one");
+  CHECK_EQ(out[0].period_us, 32000, "16 slices of a millisecond in a half");
+  CHECK_EQ(out[0].length_us + out[1].length_us, out[0].period_us, "the whole period");
+  CHECK_EQ(out[0].offset_us, 0, "the first begins it");
+  CHECK_EQ(out[1].offset_us, out[0].length_us, "the second follows");
+}
+
+static void none_while_one_gets_what_it_may_have(void) {
+  begin();
+  looks[1].bucket_ns = -MS;
+  look(2, 1000);
+  CHECK_EQ(out[0].length_us + out[1].length_us, 0, "turns");
+}
+
+static void in_proportion_to_the_limits(void) {
+  begin();
+  looks[0].permille = 100;
+  looks[1].permille = 200;
+  looks[2].permille = 500;
+  look(3, 200);
+  CHECK_EQ(out[0].period_us, 80000, "longest period");
+  CHECK_EQ(out[0].length_us, 10000, "an eighth");
+  CHECK_EQ(out[1].length_us, 20000, "a quarter");
+  CHECK_EQ(out[2].length_us, 50000, "the rest");
+}
+
+/* Limits of 30 each leave 400 idle: the two that may borrow get 200 each. */
+static void who_may_borrow_gets_of_what_is_idle(void) {
+  begin();
+  looks[0].borrows = looks[1].borrows = true;
+  looks[0].permille = looks[1].permille = looks[2].permille = 200;
+  look(3, 200);
+  CHECK_EQ(out[0].length_us, out[0].period_us * 4 / 10, "borrower");
+  CHECK_EQ(out[2].length_us, out[0].period_us * 2 / 10, "not");
+}
+
+static void the_period_follows_the_longest_slice(void) {
+  begin();
+  looks[0].longest_ns = 7300000;
+  look(2, 200);
+  CHECK_EQ(out[0].period_us, 80000, "long slices");
+  begin();
+  looks[0].longest_ns = looks[1].longest_ns = 100000;
+  look(2, 200);
+  CHECK_EQ(out[0].period_us, 20000, "short ones");
+  looks[1].longest_ns = 700000;
+  look(2, 5);
+  CHECK_EQ(out[0].period_us, 20000, "does not tremble");
+}
+
+static void a_turn_without_work_is_given_up_and_taken_up_again(void) {
+  begin();
+  look(3, 200);
+  looks[1].working = false;
+  look(3, 50); /* more than a period: it was seen idle in its turn twice */
+  CHECK_EQ(out[1].length_us, 0, "given up");
+  CHECK_EQ(out[0].length_us + out[2].length_us, out[0].period_us, "the others have it");
+  looks[1].working = true;
+  look(3, 5);
+  CHECK(out[1].length_us > 0, "taken up at the next look");
+}
+
+/* Who waits for its turn has nothing in flight: that is no idleness. */
+static void waiting_for_the_turn_is_not_idle(void) {
+  begin();
+  look(2, 200);
+  for (int i = 0; i < 200; i++) {
+    now += 5 * MS;
+    for (uint32_t k = 0; k < 2; k++) {
+      int64_t at = (now / 1000 - out[k].offset_us) % out[k].period_us;
+      looks[k].working = (at < 0 ? at + out[k].period_us : at) < out[k].length_us;
+    }
+    turn_plan(&card, looks, 2, now, out);
+    CHECK(out[0].length_us > 0 && out[1].length_us > 0, "look %d", i);
+  }
+}
+
+static void they_end_when_one_has_had_its_share_for_a_while(void) {
+  begin();
+  look(2, 200);
+  looks[1].bucket_ns = -MS;
+  look(2, 400);
+  CHECK(out[0].length_us > 0, "not at once");
+  look(2, 200);
+  CHECK_EQ(out[0].length_us, 0, "ended");
+}
+
+static void none_where_one_asks_for_latency(void) {
+  begin();
+  looks[1].latency = true;
+  look(2, 400);
+  CHECK_EQ(out[0].length_us, 0, "turns");
+}
+
+static void a_container_that_is_gone_has_no_turn(void) {
+  begin();
+  look(3, 200);
+  look(1, 5);
+  CHECK_EQ(out[0].length_us, 0, "one alone");
+}
+
+static void utilisation_is_charged_time_of_the_last_second(void) {
+  struct util util = {0};
+  uint32_t permille = 0;
+  uint64_t raw = 5000, refund = 0;
+  for (int i = 0; i <= 400; i++) {
+    permille = util_look(&util, 5 * MS * i, raw, refund);
+    raw += (uint64_t)(2 * MS);
+    refund += (uint64_t)MS / 2;
+  }
+  CHECK(permille >= 299 && permille <= 300, "got %u", permille);
+  CHECK_EQ(util_look(&util, 5 * MS * 401, UINT64_MAX / 2, 0), 1000, "never more than the card");
+  CHECK_EQ(util_look(&util, 5 * MS * 402, 0, 0), 0, "gone back");
+}
+
+int main(void) {
+  begin_after_a_while_of_backlog();
+  none_while_one_gets_what_it_may_have();
+  in_proportion_to_the_limits();
+  who_may_borrow_gets_of_what_is_idle();
+  the_period_follows_the_longest_slice();
+  a_turn_without_work_is_given_up_and_taken_up_again();
+  waiting_for_the_turn_is_not_idle();
+  they_end_when_one_has_had_its_share_for_a_while();
+  none_where_one_asks_for_latency();
+  a_container_that_is_gone_has_no_turn();
+  utilisation_is_charged_time_of_the_last_second();
+  return check_result();
+}
