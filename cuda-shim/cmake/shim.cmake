@@ -85,3 +85,32 @@ target_link_options(shim-storm-unchecked PRIVATE -Wl,--wrap=vgpu_charge)
 set_tests_properties(shim-storm-unchecked PROPERTIES WILL_FAIL ON)
 add_test(NAME shim-storm-64 COMMAND shim-storm 64 5 100)
 set_tests_properties(shim-storm-64 PROPERTIES LABELS native TIMEOUT 120)
+
+# ---- with the library preloaded, on the fake driver ------------------------------------------------------------------
+
+foreach(library profiler wrapper)
+  add_library(preload-${library} SHARED test/preload/${library}.c)
+  target_compile_definitions(preload-${library} PRIVATE _GNU_SOURCE)
+  vgpu_as_shipped(preload-${library})
+endforeach()
+foreach(program lookup wrapped)
+  add_executable(preload-${program} test/preload/${program}_program.c)
+  target_compile_definitions(preload-${program} PRIVATE _GNU_SOURCE)
+  vgpu_as_shipped(preload-${program})
+endforeach()
+shim_test(control-lookup ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh lookup ${CMAKE_SOURCE_DIR}/test/preload/lookup.sh
+  $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-lookup> $<TARGET_FILE:preload-profiler>
+  $<TARGET_FILE:preload-wrapped> $<TARGET_FILE:preload-wrapper> ${CMAKE_BINARY_DIR}/fake)
+set_property(TEST control-lookup APPEND PROPERTY LABELS as-shipped)
+
+add_executable(preload-make-limits test/preload/make_limits.c)
+add_executable(preload-limited test/preload/limited_program.c)
+foreach(program preload-make-limits preload-limited)
+  target_compile_definitions(${program} PRIVATE _GNU_SOURCE)
+  vgpu_as_shipped(${program})
+endforeach()
+target_link_libraries(preload-limited PRIVATE fake-cuda fake-nvml)
+shim_test(control-limited ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh limited ${CMAKE_SOURCE_DIR}/test/preload/limited.sh
+  $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-limited> $<TARGET_FILE:preload-make-limits>
+  $<TARGET_FILE:fake-gpu> ${CMAKE_BINARY_DIR}/fake)
+set_property(TEST control-limited APPEND PROPERTY LABELS as-shipped)

@@ -164,9 +164,8 @@ static uint64_t overhead_sum(const struct vgpu_shared *shared, uint8_t entry) {
 static bool read_load(const struct vgpu_load_device *l, uint64_t *sample_ns, uint64_t *bytes) {
   for (int i = 0; i < VGPU_SEQLOCK_TRIES; i++) {
     uint32_t seq = __atomic_load_n(&l->seq, __ATOMIC_ACQUIRE);
-    *sample_ns = __atomic_load_n(&l->sample_ns, __ATOMIC_RELAXED);
-    *bytes = __atomic_load_n(&l->container_nvml_bytes, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    *sample_ns = __atomic_load_n(&l->sample_ns, __ATOMIC_ACQUIRE);
+    *bytes = __atomic_load_n(&l->container_nvml_bytes, __ATOMIC_ACQUIRE);
     if ((seq & 1) == 0 && __atomic_load_n(&l->seq, __ATOMIC_RELAXED) == seq) return true;
   }
   return false;

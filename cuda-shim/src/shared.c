@@ -213,7 +213,8 @@ static bool recall(uint32_t device, struct vgpu_limit *out) {
   return valid;
 }
 
-#define LOAD(field) __atomic_load_n(&d->field, __ATOMIC_RELAXED)
+/* acquire, so that seq is read again after all of them */
+#define LOAD(field) __atomic_load_n(&d->field, __ATOMIC_ACQUIRE)
 
 bool vgpu_limit_read(const struct vgpu_shared *shared, uint32_t device, struct vgpu_limit *out) {
   if (device >= shared->devices) return false;
@@ -231,7 +232,6 @@ bool vgpu_limit_read(const struct vgpu_shared *shared, uint32_t device, struct v
                                .runahead_us = LOAD(runahead_us),
                                .burst_us = LOAD(burst_us),
                                .max_stall_ms = LOAD(max_stall_ms)};
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&d->seq, __ATOMIC_RELAXED) != seq) continue;
     if ((out->flags & VGPU_LIMIT_OVERSUBSCRIBE) == 0 || out->physical > out->memory) out->physical = out->memory;
     if (seq > 0) remember(device, out);

@@ -208,9 +208,8 @@ static void *writer(void *unused) {
   struct vgpu_limits_device *d = &regions.limits->devices[0];
   for (uint64_t i = 1; atomic_load(&writing); i++) {
     __atomic_store_n(&d->seq, d->seq + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    __atomic_store_n(&d->mem_limit, i, __ATOMIC_RELAXED);
-    __atomic_store_n(&d->host_pinned_limit, 2 * i + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&d->mem_limit, i, __ATOMIC_RELEASE);
+    __atomic_store_n(&d->host_pinned_limit, 2 * i + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&d->seq, d->seq + 1, __ATOMIC_RELEASE);
   }
   return unused;
