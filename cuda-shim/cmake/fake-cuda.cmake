@@ -36,7 +36,10 @@ set_target_properties(fake-cuda PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1 C_VISIB
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake LINK_FLAGS "-Wl,-soname,libcuda.so.1" NO_SONAME ON)
 
 # The same with sanitizers, to be linked into tests.
-set(cuda_sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
+set(cuda_sanitize "")
+if(NOT VGPU_SANITIZE)
+  set(cuda_sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
+endif()
 add_library(fake-cuda-checked OBJECT ${cuda_sources} ${gpu_sources}
   test/fake/codes.c test/fake/line.c test/fake/profile.c test/fake/profile_file.c)
 target_include_directories(fake-cuda-checked PRIVATE test/fake)
@@ -47,7 +50,9 @@ target_compile_options(fake-cuda-checked PRIVATE ${cuda_sanitize})
 add_executable(fake-gpu test/fake/gpu/fake_gpu.c test/fake/gpu/gpu_read.c)
 target_include_directories(fake-gpu PRIVATE test/fake)
 target_compile_definitions(fake-gpu PRIVATE _DEFAULT_SOURCE)
-target_link_options(fake-gpu PRIVATE -static)
+if(NOT VGPU_SANITIZE)
+  target_link_options(fake-gpu PRIVATE -static)
+endif()
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
