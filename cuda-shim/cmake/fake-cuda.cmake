@@ -82,5 +82,10 @@ target_include_directories(cuda-cards-test PRIVATE test/unit test/fake test/fake
 add_dependencies(cuda-cards-test fake-nvml)
 add_test(NAME cuda-cards COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh cuda-cards $<TARGET_FILE:cuda-cards-test>
   $<TARGET_FILE:fake-nvml>)
+add_executable(cuda-storm-test test/unit/cuda_storm_test.c test/fake/gpu/gpu_read.c)
+target_link_libraries(cuda-storm-test PRIVATE fake-cuda)
+target_compile_definitions(cuda-storm-test PRIVATE _DEFAULT_SOURCE)
+target_include_directories(cuda-storm-test PRIVATE test/unit test/fake test/fake/cuda)
+add_test(NAME cuda-storm COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh cuda-storm $<TARGET_FILE:cuda-storm-test>)
 add_test(NAME fake-cuda-exports COMMAND ${CMAKE_SOURCE_DIR}/checks/exports.sh $<TARGET_FILE:fake-cuda> ${CMAKE_BINARY_DIR}/cuda.names)
-set_tests_properties(cuda-cards fake-cuda-exports PROPERTIES LABELS native TIMEOUT 60)
+set_tests_properties(cuda-cards cuda-storm fake-cuda-exports PROPERTIES LABELS native TIMEOUT 60)
