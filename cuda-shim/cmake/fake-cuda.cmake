@@ -89,3 +89,5 @@ target_include_directories(cuda-storm-test PRIVATE test/unit test/fake test/fake
 add_test(NAME cuda-storm COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh cuda-storm $<TARGET_FILE:cuda-storm-test>)
 add_test(NAME fake-cuda-exports COMMAND ${CMAKE_SOURCE_DIR}/checks/exports.sh $<TARGET_FILE:fake-cuda> ${CMAKE_BINARY_DIR}/cuda.names)
 set_tests_properties(cuda-cards cuda-storm fake-cuda-exports PROPERTIES LABELS native TIMEOUT 60)
+add_test(NAME fake-cuda-versions COMMAND ${CMAKE_SOURCE_DIR}/checks/fake-versions.sh ${CMAKE_BINARY_DIR}/fake-versions)
+set_tests_properties(fake-cuda-versions PROPERTIES LABELS native TIMEOUT 300 SKIP_RETURN_CODE 77)
