@@ -52,13 +52,35 @@ const struct vgpu_nvml *vgpu_first_nvml_call(void) {
     return LIKELY(cuda != NULL) ? cuda->name args : slow_##name args;                         \
   }
 
-/* A launch goes through as long as no core limit is set, also in a limited process. */
-#define ENTER_LAUNCH(name, params, args)                                                        \
+/* A wait goes through as long as no core limit is set, also in a limited process. */
+#define ENTER_SYNC(name, params, args)                                                          \
   SLOW_PATH(name, params, args)                                                                 \
   ENTRY(CUresult, name, params) {                                                               \
     const struct vgpu_cuda *cuda = atomic_load_explicit(&vgpu_launching, memory_order_acquire); \
     return LIKELY(cuda != NULL && !vgpu_pace_limited()) ? cuda->name args : slow_##name args;   \
   }
+
+/* A launch does too, and one in the middle of a slice. */
+#define ENTER_LAUNCH(name, params, args)                                                                       \
+  SLOW_PATH(name, params, args)                                                                                \
+  ENTRY(CUresult, name, params) {                                                                              \
+    const struct vgpu_cuda *cuda = atomic_load_explicit(&vgpu_launching, memory_order_acquire);                \
+    return LIKELY(cuda != NULL) && (!vgpu_pace_limited() || vgpu_pace_pass(STREAM_##name)) ? cuda->name args   \
+                                                                                           : slow_##name args; \
+  }
+
+/* The stream of a launch, and whether 0 means the thread's own. */
+#define CONFIG_STREAM (config != NULL ? config->hStream : NULL)
+#define STREAM_cuLaunchKernel stream, false
+#define STREAM_cuLaunchKernel_ptsz stream, true
+#define STREAM_cuLaunchKernelEx CONFIG_STREAM, false
+#define STREAM_cuLaunchKernelEx_ptsz CONFIG_STREAM, true
+#define STREAM_cuLaunchCooperativeKernel stream, false
+#define STREAM_cuLaunchCooperativeKernel_ptsz stream, true
+#define STREAM_cuLaunch NULL, false
+#define STREAM_cuLaunchGrid NULL, false
+#define STREAM_cuLaunchGridAsync stream, false
+#define STREAM_cuLaunchCooperativeKernelMultiDevice (CUstream) UINTPTR_MAX, false /* several: none of them passes */
 
 /*
  * Hidden under a name of ours, so that the library itself needs no relocation for it, and exported as an alias. The
@@ -82,7 +104,6 @@ const struct vgpu_nvml *vgpu_first_nvml_call(void) {
 #define ENTER_GRAPH ENTER
 #define ENTER_GRAPHRUN ENTER
 #define ENTER_CAPTURE ENTER
-#define ENTER_SYNC ENTER_LAUNCH
 #define ENTER_STREAM ENTER
 #define ENTER_SUSPEND ENTER
 

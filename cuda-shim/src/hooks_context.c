@@ -33,7 +33,6 @@ static void ended(const struct vgpu_place *p) {
 static void gone_with(CUcontext ctx) {
   struct vgpu_item item;
   while (vgpu_table_take_owned((uint64_t)(uintptr_t)ctx, &item)) vgpu_item_gone(&item);
-  vgpu_pace_context_gone(ctx);
 }
 
 /* ---- contexts that the program makes */
@@ -66,6 +65,7 @@ static CUresult destroy(CUresult (*call)(CUcontext), CUcontext ctx) {
   struct vgpu_item item;
   struct vgpu_place p;
   bool known = vgpu_table_take(VGPU_CONTEXT, (uint64_t)(uintptr_t)ctx, &item);
+  vgpu_pace_context_gone(ctx);
   CUresult result = call(ctx);
   if (result == CUDA_SUCCESS) {
     gone_with(ctx);
@@ -121,9 +121,17 @@ CUresult vgpu_on_cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device) {
   return result;
 }
 
+/* It may go with the call: events are asked about before, never after. */
+static void primary_may_go(CUdevice device) {
+  uint8_t entry = vgpu_entry_of_device(device);
+  CUcontext ctx = entry != VGPU_NO_ENTRY ? atomic_load(&primaries[entry].ctx) : NULL;
+  if (ctx != NULL) vgpu_pace_context_gone(ctx);
+}
+
 static CUresult release(CUresult (*call)(CUdevice), CUdevice device) {
   const struct vgpu_cuda *cuda = vgpu_driver();
   struct vgpu_place p;
+  primary_may_go(device);
   CUresult result = call(device);
   if (result == CUDA_SUCCESS && vgpu_place_device(cuda, device, &p) && !is_active(cuda, device)) primary_ended(&p);
   return result;
@@ -133,6 +141,7 @@ static CUresult release(CUresult (*call)(CUdevice), CUdevice device) {
 static CUresult reset(CUresult (*call)(CUdevice), CUdevice device) {
   const struct vgpu_cuda *cuda = vgpu_driver();
   struct vgpu_place p;
+  primary_may_go(device);
   CUresult result = call(device);
   if (result == CUDA_SUCCESS && vgpu_place_device(cuda, device, &p)) primary_ended(&p);
   return result;

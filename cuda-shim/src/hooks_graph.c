@@ -21,8 +21,13 @@ static CUresult begun(CUresult result) {
   return result;
 }
 
-#define BEGIN(name, params, args) \
-  CUresult vgpu_on_##name params { return begun(vgpu_driver()->name args); }
+/* Slices end here: what is launched from now on may be recorded, not run. */
+#define BEGIN(name, params, args)                 \
+  CUresult vgpu_on_##name params {                \
+    const struct vgpu_cuda *cuda = vgpu_driver(); \
+    vgpu_pace_wait(cuda);                         \
+    return begun(cuda->name args);                \
+  }
 
 BEGIN(cuStreamBeginCapture, (CUstream stream), (stream))
 BEGIN(cuStreamBeginCapture_ptsz, (CUstream stream), (stream))

@@ -6,6 +6,7 @@
 #define VGPU_PACE_H
 
 #include "devices.h"
+#include "pace/fast.h"
 
 /*
  * Points to the flags of the one device's entry in limits, which the agent may change at any time; to 0 in a process without
@@ -16,6 +17,18 @@ extern _Atomic(const uint32_t *) vgpu_pace_flags;
 static inline bool vgpu_pace_limited(void) {
   const uint32_t *flags = atomic_load_explicit(&vgpu_pace_flags, memory_order_relaxed);
   return (__atomic_load_n(flags, __ATOMIC_RELAXED) & VGPU_LIMIT_COMPUTE) != 0;
+}
+
+/* This thread's slices; null until its first launch under a limit. */
+extern _Thread_local struct pace_thread *vgpu_pace_self __attribute__((tls_model("initial-exec")));
+
+static inline pace_handle vgpu_pace_key(CUstream stream, bool per_thread) {
+  return stream != NULL ? (pace_handle)(uintptr_t)stream : per_thread ? PACE_PER_THREAD : PACE_LEGACY;
+}
+
+/* Whether a launch belongs to a slice that is under way: then it needs no more than this. */
+static inline bool vgpu_pace_pass(CUstream stream, bool per_thread) {
+  return pace_pass(vgpu_pace_self, vgpu_pace_key(stream, per_thread));
 }
 
 /* After cuInit, once the devices are known. */
@@ -38,7 +51,7 @@ void vgpu_pace_after(struct vgpu_launch *launch, bool launched);
 
 /* The thread is about to wait for the device: open slices end here. */
 void vgpu_pace_wait(const struct vgpu_cuda *cuda);
-/* These handles are about to become invalid. */
+/* These handles are about to become invalid; a context that then does not go is only measured anew. */
 void vgpu_pace_stream_gone(CUstream stream);
 void vgpu_pace_context_gone(CUcontext ctx);
 void vgpu_pace_graph_gone(CUgraphExec graph);

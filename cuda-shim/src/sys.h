@@ -68,6 +68,8 @@ static inline int sys_madvise(void *at, size_t n, int advice) {
 }
 
 static inline int sys_getpid(void) { return (int)sys_call6(__NR_getpid, 0, 0, 0, 0, 0, 0); }
+static inline int sys_gettid(void) { return (int)sys_call6(__NR_gettid, 0, 0, 0, 0, 0, 0); }
+static inline int sys_tgkill(int pid, int tid, int signal) { return (int)sys_call6(__NR_tgkill, pid, tid, signal, 0, 0, 0); }
 static inline int sys_kill(int pid, int signal) { return (int)sys_call6(__NR_kill, pid, signal, 0, 0, 0, 0); }
 
 struct sys_time {

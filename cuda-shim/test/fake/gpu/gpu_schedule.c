@@ -88,6 +88,7 @@ static bool choose(struct card *c) {
   uint32_t next = next_ready(c, d->current);
   if (next == GPU_QUEUES) {
     uint64_t arrival = next_arrival(c);
+    d->slice_left_ns = 0; /* who comes back to an idle card gets a whole slice, as on a real one */
     c->t = arrival < c->now ? arrival : c->now;
     return false;
   }

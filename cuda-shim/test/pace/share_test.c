@@ -1,0 +1,199 @@
+/*
+ * The limiter as programs meet it: real processes under the preloaded library on the fake card, whose own ledger says, read by
+ * a process that does not use it, who had how much of the card.  share_test LIBRARY TENANT [FIRST LETTERS OF A CASE]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+#include "container.h"
+#include "gpu/gpu_state.h"
+
+static const char *library, *tenant;
+static struct gpu gpu;
+
+static void nap(double seconds) {
+  struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+  (void)nanosleep(&t, NULL);
+}
+
+static double now(void) { return (double)gpu_clock_ns() / 1e9; }
+
+static bool find(pid_t pid, uint32_t *slot) {
+  for (uint32_t s = 0; s < gpu.state->process_high; s++) {
+    int seen = 0;
+    if (gpu_alive(&gpu, s, &seen) && seen == (int)pid) return *slot = s, true;
+  }
+  return false;
+}
+
+/* Waits, within a bound, until the process has run something. */
+static uint32_t slot_of(pid_t pid) {
+  uint32_t slot = 0;
+  for (int i = 0; i < 10000; i++) {
+    const char *why = NULL;
+    if (gpu.state == NULL) (void)gpu_open_reader(&gpu, getenv("FAKE_GPUS_STATE"), &why);
+    if (gpu.state != NULL && find(pid, &slot) && gpu.state->processes[slot].on[0].kernels > 0) return slot;
+    nap(0.001);
+  }
+  CHECK(false, "process %d never ran anything", (int)pid);
+  return 0;
+}
+
+static uint64_t busy(const uint32_t *slots, int n) {
+  uint64_t sum = 0;
+  for (int i = 0; i < n; i++) sum += gpu.state->processes[slots[i]].on[0].busy_ns;
+  return sum;
+}
+
+/* Percent of the card that these processes together have had over so many seconds from now. */
+static double share(const uint32_t *slots, int n, double seconds) {
+  double from = now();
+  uint64_t before = busy(slots, n);
+  nap(seconds);
+  uint64_t after = busy(slots, n);
+  return (double)(after - before) / 1e7 / (now() - from);
+}
+
+/*
+ * The same, looked at again if it is below: a busy machine may let the program itself starve, and then it has too little
+ * whatever the limit. What is above counts at the first look.
+ */
+static double share_at_least(const uint32_t *slots, int n, double seconds, double least) {
+  double got = share(slots, n, seconds);
+  for (int i = 0; i < 3 && got < least; i++) got = share(slots, n, seconds);
+  return got;
+}
+
+#define NEAR(actual, expected, within, ...) \
+  CHECK((actual) >= (expected) - (within) && (actual) <= (expected) + (within), __VA_ARGS__)
+
+static void alone(void) {
+  static const struct {
+    int percent;
+    long ns;
+    int batch, sync;
+  } cell[] = {{10, 100000, 8, 1}, {10, 10000000, 1, 1}, {25, 740000, 1, 1},  {25, 7300000, 4, 1}, {50, 100000, 64, 0},
+              {50, 740000, 8, 1}, {50, 10000000, 1, 1}, {75, 100000, 16, 1}, {75, 740000, 1, 1},  {75, 7300000, 1, 0}};
+  for (unsigned i = 0; i < sizeof cell / sizeof cell[0]; i++) {
+    struct container c;
+    CHECK(container_make(&c, "alone", VGPU_LIMIT_COMPUTE, (uint32_t)cell[i].percent * 10, 0), "no directory");
+    pid_t pid = container_run(&c, library, tenant, cell[i].ns, cell[i].batch, cell[i].sync);
+    uint32_t slot = slot_of(pid);
+    nap(0.3);
+    double got = share_at_least(&slot, 1, 2, cell[i].percent - 2);
+    (void)printf("alone %d %%, %ld us x %d%s: %.2f\n", cell[i].percent, cell[i].ns / 1000, cell[i].batch,
+                 cell[i].sync ? " sync" : "", got);
+    NEAR(got, cell[i].percent, 2, "alone at %d %%, kernels of %ld us: %.2f", cell[i].percent, cell[i].ns / 1000, got);
+    CHECK(c.usage->devices[0].throttle_ns > 0, "the limit never bit");
+    container_kill(pid);
+  }
+}
+
+static void none(void) {
+  struct container c;
+  CHECK(container_make(&c, "none", 0, 100, 0), "no directory");
+  pid_t pid = container_run(&c, library, tenant, 740000, 32, 1);
+  uint32_t slot = slot_of(pid);
+  nap(0.2);
+  double got = share_at_least(&slot, 1, 1.5, 90);
+  CHECK(got >= 90, "policy none: %.2f", got);
+  /* changed while it runs: 20 %, then 60 %, then free again */
+  container_limit(&c, VGPU_LIMIT_COMPUTE, 200, 0);
+  nap(0.5);
+  got = share_at_least(&slot, 1, 2, 18);
+  NEAR(got, 20, 2, "lowered to 20: %.2f", got);
+  container_limit(&c, VGPU_LIMIT_COMPUTE, 600, 0);
+  nap(0.3);
+  got = share_at_least(&slot, 1, 2, 58);
+  NEAR(got, 60, 2, "raised to 60: %.2f", got);
+  container_limit(&c, 0, 600, 0);
+  nap(0.3);
+  got = share_at_least(&slot, 1, 1.5, 90);
+  CHECK(got >= 90, "free again: %.2f", got);
+  container_kill(pid);
+}
+
+static void two(void) {
+  struct container a, b;
+  CHECK(container_make(&a, "a", VGPU_LIMIT_COMPUTE, 250, 0) && container_make(&b, "b", VGPU_LIMIT_COMPUTE, 500, 0), "no dirs");
+  container_neighbours(&a, 1);
+  container_neighbours(&b, 1);
+  pid_t pids[2] = {container_run(&a, library, tenant, 740000, 1, 1), container_run(&b, library, tenant, 740000, 1, 1)};
+  uint32_t slots[2] = {slot_of(pids[0]), slot_of(pids[1])};
+  nap(0.5);
+  double got[2] = {0, 0};
+  for (int look = 0; look < 3 && (got[0] < 22.5 || got[1] < 47.5); look++) {
+    double from = now();
+    uint64_t before[2] = {busy(slots, 1), busy(slots + 1, 1)};
+    nap(3);
+    double past = (now() - from) * 1e7;
+    for (int i = 0; i < 2; i++) got[i] = (double)(busy(slots + i, 1) - before[i]) / past;
+  }
+  (void)printf("two: %.2f + %.2f\n", got[0], got[1]);
+  NEAR(got[0], 25, 2.5, "25 beside 50: %.2f", got[0]);
+  NEAR(got[1], 50, 2.5, "50 beside 25: %.2f", got[1]);
+  container_kill(pids[0]);
+  container_kill(pids[1]);
+}
+
+/* Processes of one container share its bucket; one that is killed with work in flight leaves the others its part. */
+static void siblings(void) {
+  struct container c;
+  CHECK(container_make(&c, "siblings", VGPU_LIMIT_COMPUTE, 500, 0), "no directory");
+  pid_t pids[3];
+  uint32_t slots[3];
+  for (int i = 0; i < 3; i++) pids[i] = container_run(&c, library, tenant, i == 0 ? 20000000 : 740000, 4, 1);
+  for (int i = 0; i < 3; i++) slots[i] = slot_of(pids[i]);
+  nap(0.5);
+  double before = share(slots, 3, 2);
+  (void)printf("three processes: %.2f\n", before);
+  CHECK(before > 25 && before < 53, "three processes of one container at 50 %%: %.2f", before); /* nobody refunds here */
+  container_kill(pids[0]);
+  container_kill(pids[1]);
+  nap(0.5);
+  double after = share_at_least(slots + 2, 1, 2, 48);
+  NEAR(after, 50, 2, "the last of them: %.2f", after);
+  container_kill(pids[2]);
+}
+
+static void balance(void) {
+  struct container c;
+  CHECK(container_make(&c, "balance", VGPU_LIMIT_COMPUTE | VGPU_LIMIT_BALANCE, 300, 1000), "no directory");
+  container_neighbours(&c, 1);
+  pid_t pid = container_run(&c, library, tenant, 740000, 8, 0);
+  uint32_t slot = slot_of(pid);
+  nap(0.5);
+  double got = share_at_least(&slot, 1, 1.5, 28);
+  NEAR(got, 30, 2, "balance beside a neighbour: %.2f", got);
+  container_neighbours(&c, 0);
+  nap(1.2);
+  got = share(&slot, 1, 0.7); /* the agent's word is believed for two seconds */
+  for (int i = 0; i < 3 && got < 95; i++) {
+    container_neighbours(&c, 0);
+    got = share(&slot, 1, 0.7);
+  }
+  (void)printf("balance alone: %.2f\n", got);
+  CHECK(got >= 95, "balance alone: %.2f", got);
+  container_neighbours(&c, 1);
+  nap(0.3);
+  got = share_at_least(&slot, 1, 1.5, 27);
+  NEAR(got, 30, 3, "balance when the neighbour is back: %.2f", got);
+  container_kill(pid);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  library = argv[1];
+  tenant = argv[2];
+  static const struct {
+    const char *name;
+    void (*run)(void);
+  } cases[] = {{"alone", alone}, {"none", none}, {"two", two}, {"siblings", siblings}, {"balance", balance}};
+  for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    if (argc < 4 || strcmp(argv[3], cases[i].name) == 0) cases[i].run();
+  }
+  return check_result();
+}
