@@ -36,7 +36,10 @@ set_target_properties(fake-cuda PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1 C_VISIB
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake LINK_FLAGS "-Wl,-soname,libcuda.so.1" NO_SONAME ON)
 
 # The same with sanitizers, to be linked into tests.
-set(cuda_sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
+set(cuda_sanitize "")
+if(NOT VGPU_SANITIZE)
+  set(cuda_sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
+endif()
 add_library(fake-cuda-checked OBJECT ${cuda_sources} ${gpu_sources}
   test/fake/codes.c test/fake/line.c test/fake/profile.c test/fake/profile_file.c)
 target_include_directories(fake-cuda-checked PRIVATE test/fake)
@@ -47,7 +50,9 @@ target_compile_options(fake-cuda-checked PRIVATE ${cuda_sanitize})
 add_executable(fake-gpu test/fake/gpu/fake_gpu.c test/fake/gpu/gpu_read.c)
 target_include_directories(fake-gpu PRIVATE test/fake)
 target_compile_definitions(fake-gpu PRIVATE _DEFAULT_SOURCE)
-target_link_options(fake-gpu PRIVATE -static)
+if(NOT VGPU_SANITIZE)
+  target_link_options(fake-gpu PRIVATE -static)
+endif()
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
@@ -77,5 +82,12 @@ target_include_directories(cuda-cards-test PRIVATE test/unit test/fake test/fake
 add_dependencies(cuda-cards-test fake-nvml)
 add_test(NAME cuda-cards COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh cuda-cards $<TARGET_FILE:cuda-cards-test>
   $<TARGET_FILE:fake-nvml>)
+add_executable(cuda-storm-test test/unit/cuda_storm_test.c test/fake/gpu/gpu_read.c)
+target_link_libraries(cuda-storm-test PRIVATE fake-cuda)
+target_compile_definitions(cuda-storm-test PRIVATE _DEFAULT_SOURCE)
+target_include_directories(cuda-storm-test PRIVATE test/unit test/fake test/fake/cuda)
+add_test(NAME cuda-storm COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh cuda-storm $<TARGET_FILE:cuda-storm-test>)
 add_test(NAME fake-cuda-exports COMMAND ${CMAKE_SOURCE_DIR}/checks/exports.sh $<TARGET_FILE:fake-cuda> ${CMAKE_BINARY_DIR}/cuda.names)
-set_tests_properties(cuda-cards fake-cuda-exports PROPERTIES LABELS native TIMEOUT 60)
+set_tests_properties(cuda-cards cuda-storm fake-cuda-exports PROPERTIES LABELS native TIMEOUT 60)
+add_test(NAME fake-cuda-versions COMMAND ${CMAKE_SOURCE_DIR}/checks/fake-versions.sh ${CMAKE_BINARY_DIR}/fake-versions)
+set_tests_properties(fake-cuda-versions PROPERTIES LABELS native TIMEOUT 300 SKIP_RETURN_CODE 77)

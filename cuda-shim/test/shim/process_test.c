@@ -220,6 +220,8 @@ static void limits_are_read_whole_while_they_change(void) {
   struct vgpu_limit limit;
   regions.limits->devices[0].mem_limit = 0;
   regions.limits->devices[0].host_pinned_limit = 1;
+  regions.limits->devices[0].seq = 2; /* so that the last good copy is this test's, not an earlier one's */
+  CHECK(vgpu_limit_read(vgpu_shared(), 0, &limit), "before it changes");
   atomic_store(&writing, true);
   pthread_t thread;
   if (pthread_create(&thread, NULL, writer, NULL) != 0) abort();

@@ -43,7 +43,8 @@ static void launch_for_ever(const char *text) {
     if (test_launch(f, NULL) != CUDA_SUCCESS) _exit(8);
   }
 }
-static void short_kernels(void) { launch_for_ever("vgpu-fake-kernel name=spin ns=100000"); }
+/* A full queue of these lasts half a second, so that a busy machine does not let the card run dry. */
+static void short_kernels(void) { launch_for_ever("vgpu-fake-kernel name=spin ns=500000"); }
 static void long_kernels(void) { launch_for_ever("vgpu-fake-kernel name=spin ns=7300000"); }
 
 static void hold_memory(void) {

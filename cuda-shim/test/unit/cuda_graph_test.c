@@ -13,23 +13,14 @@ static uint64_t used(void) {
   return total - available;
 }
 
-/* Milliseconds that a launch of the graph takes. */
-static double run(CUgraphExec exec, CUstream s) {
-  CUevent a = NULL, b = NULL;
-  float ms = -1;
-  OK(cuEventCreate(&a, 0));
-  OK(cuEventCreate(&b, 0));
-  OK(cuEventRecord(a, s));
-  OK(cuGraphLaunch(exec, s));
-  OK(cuEventRecord(b, s));
-  OK(cuEventSynchronize(b));
-  OK(cuEventElapsedTime(&ms, a, b));
-  OK(cuEventDestroy_v2(a));
-  OK(cuEventDestroy_v2(b));
-  return (double)ms;
+struct launch {
+  CUgraphExec exec;
+  CUstream stream;
+};
+static void launch(void *data) {
+  const struct launch *l = data;
+  OK(cuGraphLaunch(l->exec, l->stream));
 }
-
-static void check_ms(double got, double wanted) { CHECK(got >= wanted && got < wanted + 0.5, "%f ms, not %f", got, wanted); }
 
 static void count(void *data) { ++*(int *)data; }
 
@@ -82,7 +73,9 @@ static void recorded(CUstream s, CUstream other) {
   OK(cuStreamIsCapturing(other, &status));
   CHECK_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE, "over");
   OK(cuGraphInstantiateWithFlags(&exec, g, 0));
-  check_ms(run(exec, s), 2.0);
+  struct launch l = {exec, s};
+  double least = test_milliseconds(launch, &l, s);
+  CHECK_MS(least, 2.0);
   OK(cuMemcpyDtoH_v2(&word, p, 4));
   CHECK_EQ(word, 2, "the fill ran");
   OK(cuGraphExecDestroy(exec));

@@ -22,6 +22,12 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 
 static bool take(_Atomic uint32_t *word, uint32_t from, uint32_t to) { return atomic_compare_exchange_strong(word, &from, to); }
 
+/* A slot that somebody else has by now had an owner that died. */
+static bool owner_lives(const struct gpu *g, uint32_t tag) {
+  uint32_t slot = (tag & 0xFFFFu) - 1, generation = (tag & ~SLEEPERS) >> 16;
+  return g->state->processes[slot].generation == generation && gpu_alive(g, slot, NULL);
+}
+
 bool gpu_lock(const struct gpu *g, _Atomic uint32_t *word) {
   const struct timespec patience = {.tv_nsec = 4000000};
   for (int i = 0; i < 64; i++) {
@@ -37,7 +43,7 @@ bool gpu_lock(const struct gpu *g, _Atomic uint32_t *word) {
     if ((seen & SLEEPERS) == 0 && !take(word, seen, seen | SLEEPERS)) continue;
     seen |= SLEEPERS;
     bool late = futex(word, FUTEX_WAIT, seen, &patience) != 0 && errno == ETIMEDOUT;
-    if (!late || atomic_load(word) != seen || gpu_alive(g, (seen & 0xFFFFu) - 1, NULL)) continue;
+    if (!late || atomic_load(word) != seen || owner_lives(g, seen)) continue;
     if (take(word, seen, g->tag | SLEEPERS)) return true;
   }
 }

@@ -138,6 +138,16 @@ final class Reconciler {
                 return Outcome.given(true);
               });
     }
+    if (kubelet.seen().listed().isEmpty()) {
+      // the look before the registration came to nothing, and nobody was asked for since
+      Outcome<Boolean> unused =
+          books.alone(
+              Deadline.in(LOOK_AROUND, nanoTime),
+              d -> {
+                startUp.noteWhoWaits(d);
+                return Outcome.given(true);
+              });
+    }
     // in this order: what is noted after our look at the notes cannot be taken for stale
     Ledger before = books.ledger();
     Outcome<Set<Owner>> owners =

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The whole device plugin between a fake kubelet and a fake API server, on real sockets. */
 final class Rig {
-  private static final long BOUND = 20;
+  private static final long BOUND = 60;
   private static final Set<String> STRATEGIES = Set.of("envvar");
 
   final Path dir;
