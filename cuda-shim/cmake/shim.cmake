@@ -11,7 +11,7 @@ list(TRANSFORM shim_modules APPEND .c)
 set(shim_flags -O2 -fno-strict-aliasing -ffunction-sections -Wno-pedantic)
 
 # as they go into containers: no libc but two names of it, no thread-local canary, nothing that needs a start file
-set(guest_flags -ffreestanding -fpic -fvisibility=hidden -fno-stack-protector -fno-plt -fno-semantic-interposition
+set(guest_flags -include ${CMAKE_SOURCE_DIR}/src/guest.h -ffreestanding -fpic -fvisibility=hidden -fno-stack-protector -fno-plt -fno-semantic-interposition
   -fno-tree-loop-distribute-patterns -fomit-frame-pointer)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   list(APPEND guest_flags -mno-outline-atomics -mbranch-protection=standard)
@@ -36,7 +36,7 @@ file(CONFIGURE OUTPUT control.names CONTENT "${control_lines}\n")
 
 add_library(vgpu-control SHARED src/version.c src/text.c ${shim_modules} ${shim_entry})
 target_compile_definitions(vgpu-control PRIVATE VGPU_VERSION="${PROJECT_VERSION}" _GNU_SOURCE)
-target_compile_options(vgpu-control PRIVATE ${shim_flags} ${guest_flags})
+target_compile_options(vgpu-control PRIVATE ${shim_flags} $<$<COMPILE_LANGUAGE:C>:${guest_flags}>)
 target_link_options(vgpu-control PRIVATE -nostdlib -Wl,--version-script=${CMAKE_BINARY_DIR}/control.map
   -Wl,--no-undefined -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete -Wl,-z,noexecstack -Wl,--hash-style=both
   -Wl,-Bsymbolic-functions -Wl,--gc-sections)
@@ -114,3 +114,10 @@ shim_test(control-limited ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh limited ${CM
   $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-limited> $<TARGET_FILE:preload-make-limits>
   $<TARGET_FILE:fake-gpu> ${CMAKE_BINARY_DIR}/fake)
 set_property(TEST control-limited APPEND PROPERTY LABELS as-shipped)
+
+# ---- the other processor ---------------------------------------------------------------------------------------------
+
+if(NOT CMAKE_CROSSCOMPILING AND NOT VGPU_SANITIZE)
+  shim_test(control-aarch64 ${CMAKE_SOURCE_DIR}/checks/aarch64.sh ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/aarch64)
+  set_tests_properties(control-aarch64 PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS "native;as-shipped")
+endif()

@@ -1,7 +1,8 @@
 /* The environment as the program has it now: it may have set our variables itself, before it uses CUDA. */
 #include "text.h"
 
-extern char **__environ; /* libc's, one of the two names that we need of it */
+/* libc's, one of the two names that we need of it */
+extern char **__environ __attribute__((visibility("default")));
 
 const char *text_environment(const char *name) {
   if (__environ == NULL) return NULL;

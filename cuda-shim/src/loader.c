@@ -2,7 +2,9 @@
 #include "loader.h"
 
 #include <elf.h>
+#pragma GCC visibility push(default) /* dl_iterate_phdr is libc's */
 #include <link.h>
+#pragma GCC visibility pop
 #include <stdatomic.h>
 
 #include "text.h"

@@ -9,13 +9,24 @@ enum { NONE, CLAIMING, READY, CLAIM_TRIES = 1000, WIPE_ON_FORK = 18 /* MADV_WIPE
 
 static _Atomic(struct vgpu_process *) self;
 
-/* One page for ever; a child finds it cleared. Kernels before 4.14 cannot do that: there the pid tells. */
+/*
+ * Whether the kernel can clear a page in children: since 4.14, and not where system calls are emulated. Those say yes to
+ * anything, so ask for what a true kernel refuses too: clearing shared memory.
+ */
+static bool clears_on_fork(struct vgpu_process *p) {
+  void *shared = sys_mmap(4096, SYS_PROT_READ, SYS_MAP_SHARED | SYS_MAP_ANONYMOUS, -1);
+  bool honest = shared != NULL && sys_madvise(shared, 4096, WIPE_ON_FORK) != 0;
+  if (shared != NULL) (void)sys_munmap(shared, 4096);
+  return honest && sys_madvise(p, 4096, WIPE_ON_FORK) == 0;
+}
+
+/* One page for ever. A child finds it cleared, or else by the pid that it is another's. */
 static struct vgpu_process *page(void) {
   struct vgpu_process *known = atomic_load_explicit(&self, memory_order_acquire);
   if (known != NULL) return known;
   struct vgpu_process *p = sys_pages(sizeof *p);
   if (p == NULL) return NULL;
-  p->check_pid = sys_madvise(p, 4096, WIPE_ON_FORK) != 0;
+  p->check_pid = !clears_on_fork(p);
   if (atomic_compare_exchange_strong(&self, &known, p)) return p;
   (void)sys_munmap(p, sizeof *p);
   return known;
