@@ -121,3 +121,5 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT VGPU_SANITIZE)
   shim_test(control-aarch64 ${CMAKE_SOURCE_DIR}/checks/aarch64.sh ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/aarch64)
   set_tests_properties(control-aarch64 PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS "native;as-shipped")
 endif()
+
+shim_test(coverage-page ${CMAKE_SOURCE_DIR}/checks/coverage.sh ${CMAKE_SOURCE_DIR}/../docs/cuda-coverage.md)

@@ -14,8 +14,9 @@ fail() { echo "cluster: $*" >&2; exit 1; }
 # command, Debian package that brings it
 needs="ip:iproute2 nsenter:util-linux setsid:util-linux iptables:iptables conntrack:conntrack busybox:busybox-static
 gcc:gcc g++:g++ sysctl:procps pkg-config:pkg-config openssl:openssl ldd:libc-bin mount:mount cmake:cmake make:make mvn:maven"
-# make test checks the C code's format
-[ "$mode" = --build ] || needs="$needs clang-format:clang-format"
+# make test checks the C code's format, and builds and runs the library for the other processor
+[ "$mode" = --build ] || needs="$needs clang-format:clang-format aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64:qemu-user"
 missing=
 want() { case " $missing " in *" $1 "*) ;; *) missing="$missing $1" ;; esac; }
 PATH=$PATH:/usr/sbin:/sbin
