@@ -23,3 +23,6 @@ add_test(NAME fuzz-refund COMMAND fuzz-refund)
 set_tests_properties(fuzz-refund PROPERTIES LABELS "native;fuzz" TIMEOUT 120)
 add_custom_command(TARGET fuzz POST_BUILD
   COMMAND sh -c "FUZZ_ITERATIONS=\${FUZZ_ITERATIONS:-500000} \"$1\"" fuzz $<TARGET_FILE:fuzz-refund> VERBATIM USES_TERMINAL)
+
+# what the agent's arithmetic is compared with, by its tests
+refund_program(refund-replay test/refund/replay.c)

@@ -1,0 +1,69 @@
+package io.vgpu.agent.refund;
+
+import io.vgpu.agent.shim.Abi;
+
+/**
+ * One container, as a card's ledger knows it: what it has paid for, may have, and was given back.
+ */
+final class ContainerLedger {
+  // a little more than its limit: what it is entitled to must never look like too much
+  private static final int SHARE_OVER_PERMILLE = 1250;
+  private static final int SHARE_ADDED_PERMILLE = 20;
+  private static final ProcessLedger[] NONE = {};
+
+  ProcessLedger[] processes = NONE;
+  long name; // 0: unused
+  boolean present;
+  long paidNs; // charged and not posted yet
+  long shareNs; // what it may have and has not had
+  long refundNs; // cumulative
+  int othersActive;
+  int active;
+  final long[] longestNs = new long[2]; // slice of this second and the one before
+  private long rawBusyNs;
+
+  void begin(long newName, long newRawBusyNs) {
+    processes = new ProcessLedger[Abi.RING_SLOTS];
+    for (int k = 0; k < processes.length; k++) {
+      processes[k] = new ProcessLedger();
+    }
+    name = newName;
+    present = false;
+    rawBusyNs = newRawBusyNs;
+    paidNs = RefundLedger.PAID_SLACK_NS;
+    shareNs = RefundLedger.SHARE_CAP_NS / 2;
+    refundNs = 0;
+    othersActive = 0;
+    active = 0;
+    longestNs[0] = 0;
+    longestNs[1] = 0;
+  }
+
+  void end() {
+    name = 0;
+    processes = NONE;
+  }
+
+  /** Brings what was paid and what it may have to this look. */
+  void refill(Look look, long passedNs) {
+    long grown = look.rawBusyNs() - rawBusyNs;
+    rawBusyNs = look.rawBusyNs();
+    // gone back or leapt: somebody writes what he likes there, and is believed nothing of it
+    if (Long.compareUnsigned(grown, RefundLedger.LENGTH_MAX_NS * Abi.RING_SLOTS) <= 0) {
+      paidNs += grown;
+    }
+    paidNs = Math.min(paidNs, RefundLedger.LENGTH_MAX_NS + RefundLedger.SECOND_NS);
+    long permille =
+        Math.min(look.sharePermille(), Abi.PERMILLE_FULL)
+                * (long) SHARE_OVER_PERMILLE
+                / Abi.PERMILLE_FULL
+            + SHARE_ADDED_PERMILLE;
+    shareNs =
+        Math.min(shareNs + passedNs * permille / Abi.PERMILLE_FULL, RefundLedger.SHARE_CAP_NS);
+  }
+
+  /** Slices of about the last second, without the neighbours' turns in them. */
+  long longestSliceNs() {
+    return Math.max(longestNs[0], longestNs[1]);
+  }
+}
