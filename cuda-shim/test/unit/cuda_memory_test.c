@@ -176,6 +176,28 @@ static void virtual_memory(void) {
   REFUSED(cuMemRelease(0), CUDA_ERROR_INVALID_VALUE);
 }
 
+static void external(void) {
+  CUexternalMemory m = NULL;
+  int ends[2];
+  CHECK_EQ(pipe(ends), 0, "any descriptor does");
+  CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, .handle.fd = ends[0], .size = MIB};
+  OK(cuImportExternalMemory(&m, &desc));
+  REFUSED(cuImportExternalMemory(&m, &desc), CUDA_ERROR_INVALID_HANDLE); /* it took the descriptor */
+  OK(cuDestroyExternalMemory(m));
+  (void)close(ends[1]);
+}
+
+static void a_reset_frees_all(void) {
+  CUcontext ctx = NULL;
+  CUdeviceptr p = 0;
+  OK(cuMemAlloc_v2(&p, 5 * MIB));
+  OK(cuMemAllocAsync(&p, 5 * MIB, NULL));
+  OK(cuMemAllocManaged(&p, 5 * MIB, CU_MEM_ATTACH_GLOBAL));
+  OK(cuDevicePrimaryCtxReset_v2(0));
+  OK(cuDevicePrimaryCtxRetain(&ctx, 0));
+  OK(cuCtxSetCurrent(ctx));
+}
+
 int main(void) {
   CUipcMemHandle handle;
   CUdeviceptr p = 0, q = 0;
@@ -187,6 +209,8 @@ int main(void) {
   arrays();
   pools();
   virtual_memory();
+  external();
+  a_reset_frees_all();
   OK(cuMemAlloc_v2(&p, 1 << 20));
   OK(cuIpcGetMemHandle(&handle, p));
   REFUSED(cuIpcOpenMemHandle_v2(&q, handle, 1), CUDA_ERROR_INVALID_CONTEXT); /* one's own */

@@ -72,10 +72,19 @@ static struct CUctx_st *new_context(void) {
   return ctx;
 }
 
+static bool any_context(CUdevice d) {
+  bool any = false;
+  (void)pthread_mutex_lock(&driver_lock);
+  for (const struct CUctx_st *c = contexts; c != NULL; c = c->next) any = any || (context_valid(c) && c->device == d);
+  (void)pthread_mutex_unlock(&driver_lock);
+  return any;
+}
+
 static void close_context(struct CUctx_st *ctx) {
   context_wait(ctx, false);
   ctx->magic = MAGIC_GONE;
   context_forget_allocations(ctx);
+  if (!any_context(ctx->device)) pools_forget(ctx->device);
   device_give(ctx->device, driver.gpu.state->context_bytes);
   count_contexts(ctx->device, -1);
 }
@@ -90,6 +99,11 @@ static CUresult create(CUcontext *out, unsigned flags, CUdevice d, unsigned vers
   if (result != CUDA_SUCCESS) return result;
   *out = ctx;
   return push(ctx);
+}
+
+CUresult cuCtxCreate(CUcontext *ctx, unsigned int flags, CUdevice device) {
+  ENTER;
+  return create(ctx, flags, device, 3010);
 }
 
 CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice device) {
@@ -109,12 +123,21 @@ CUresult cuCtxCreate_v4(CUcontext *ctx, CUctxCreateParams *params, unsigned int 
   return create(ctx, flags, device, 3030);
 }
 
-CUresult cuCtxDestroy_v2(CUcontext ctx) {
-  ENTER;
+static CUresult destroy(struct CUctx_st *ctx) {
   if (!context_valid(ctx) || ctx->primary) return CUDA_ERROR_INVALID_CONTEXT;
   if (depth > 0 && stack[depth - 1] == ctx) depth--;
   close_context(ctx);
   return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDestroy(CUcontext ctx) {
+  ENTER;
+  return destroy(ctx);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext ctx) {
+  ENTER;
+  return destroy(ctx);
 }
 
 /* ---- primary contexts ------------------------------------------------------------------------------------------------ */

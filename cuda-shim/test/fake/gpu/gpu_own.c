@@ -42,7 +42,9 @@ static bool same_machine(const struct gpu_state *s, const struct gpu_machine *m)
 
 static const char *map(struct gpu *g, const char *path, const struct gpu_machine *m) {
   struct stat st;
-  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  /* Without O_CREAT first: with it the kernel refuses another user's file in a directory such as /tmp. */
+  int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0) return strerror(errno);
   (void)fchmod(fd, 0666); /* containers run as anybody; the owner's umask must not keep them out */
   /* flock, since a record lock would be mixed up with the slots. The kernel drops it with its holder. */
