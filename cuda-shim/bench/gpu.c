@@ -10,15 +10,15 @@
 #define BLOCKS 1056U /* eight for each multiprocessor of the largest card */
 #define THREADS 256U
 
-/* On the fake driver a kernel's length is said in other words: the text names it, the rounds are its nanoseconds. */
-static const char FAKE[] = "vgpu-fake-kernel name=empty ns=0\nvgpu-fake-kernel name=spin ns=arg1\n";
+/* Only the fake driver of test/fake takes this for code: there the rounds are a kernel's nanoseconds. */
+static const char FAKE[] = "vgpu-fake-kernel name=empty ns=1000\nvgpu-fake-kernel name=spin argument=1\n";
 
 static const char PTX[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .entry empty() { ret; }\n"
-    ".visible .entry spin(.param .u64 sink, .param .u32 rounds) {\n"
-    "  .reg .pred %p; .reg .b32 %r<3>; .reg .f32 %f<3>; .reg .b64 %rd<2>;\n"
-    "  ld.param.u64 %rd1, [sink];\n  ld.param.u32 %r1, [rounds];\n"
+    ".visible .entry spin(.param .u64 sink, .param .u64 rounds) {\n"
+    "  .reg .pred %p; .reg .b32 %r<3>; .reg .f32 %f<3>; .reg .b64 %rd<3>;\n"
+    "  ld.param.u64 %rd1, [sink];\n  ld.param.u64 %rd2, [rounds];\n  cvt.u32.u64 %r1, %rd2;\n"
     "  mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f3F7FFFFF; mov.u32 %r2, 0;\n"
     "again:\n  fma.rn.f32 %f1, %f1, %f2, %f2;\n  add.u32 %r2, %r2, 1;\n  setp.lt.u32 %p, %r2, %r1;\n  @%p bra again;\n"
     "  setp.eq.f32 %p, %f1, 0f00000000;\n  @!%p bra end;\n  st.global.f32 [%rd1], %f1;\n"
@@ -63,9 +63,8 @@ void gpu_open(struct gpu *gpu) {
   gpu_check(gpu->shim.cuDevicePrimaryCtxRetain(&gpu->context, device), "cuDevicePrimaryCtxRetain");
   gpu_check(gpu->shim.cuCtxSetCurrent(gpu->context), "cuCtxSetCurrent");
   CUmodule module;
-  if (gpu->shim.cuModuleLoadData(&module, PTX) != CUDA_SUCCESS) {
-    gpu_check(gpu->shim.cuModuleLoadData(&module, FAKE), "cuModuleLoadData");
-  }
+  int fake = dlsym(driver, "fakeCudaCalls") != NULL;
+  gpu_check(gpu->shim.cuModuleLoadData(&module, fake ? FAKE : PTX), "cuModuleLoadData");
   gpu_check(gpu->shim.cuModuleGetFunction(&gpu->empty, module, "empty"), "empty");
   gpu_check(gpu->shim.cuModuleGetFunction(&gpu->spin, module, "spin"), "spin");
   gpu_check(gpu->shim.cuStreamCreate(&gpu->stream, 1), "cuStreamCreate");
@@ -74,6 +73,7 @@ void gpu_open(struct gpu *gpu) {
 
 void gpu_spin(const struct gpu *gpu, const struct functions *through, unsigned rounds) {
   CUdeviceptr sink = gpu->sink;
-  void *arguments[] = {&sink, &rounds};
+  uint64_t count = rounds;
+  void *arguments[] = {&sink, &count};
   gpu_check(through->cuLaunchKernel(gpu->spin, BLOCKS, 1, 1, THREADS, 1, 1, 0, gpu->stream, arguments, NULL), "cuLaunchKernel");
 }
