@@ -54,6 +54,8 @@ public final class Demo {
       for (Pod pod : DemoPods.all(NAMESPACE)) {
         way(pod, broken);
       }
+      say.heading("limits");
+      new Enforced(cluster, say, NAMESPACE).show();
       metrics();
       forbidden();
       return new Outcome(true, "demo: PASS");

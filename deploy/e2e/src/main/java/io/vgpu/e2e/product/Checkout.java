@@ -42,9 +42,12 @@ public record Checkout(Path root) {
     return required(root.resolve("deploy/e2e/profiles").resolve(name + ".gpus"));
   }
 
-  /** What containers of the tests use to print their own limits. */
+  /** What containers of the tests use to print their own limits, and to use a card. */
   public List<ImageFile> exampleFiles() {
-    return List.of(new ImageFile(shim("shim-inspect"), "/usr/bin/shim-inspect"));
+    return List.of(
+        new ImageFile(shim("shim-inspect"), "/usr/bin/shim-inspect"),
+        new ImageFile(shim("gpu-probe"), "/usr/bin/gpu-probe"),
+        new ImageFile(shim("bench-work"), "/usr/bin/gpu-work"));
   }
 
   private static Path required(Path file) {

@@ -55,7 +55,7 @@ final class CommandLines {
 
   Map<String, String> environment(OurPart part) {
     return part == OurPart.AGENT
-        ? Map.of("FAKE_GPUS", cluster.paths().runDir().resolve("profile.gpus").toString())
+        ? Map.of("FAKE_GPUS", FakeNode.profileOf(cluster).toString())
         : Map.of();
   }
 

@@ -11,15 +11,19 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A driver root as a GPU node has it, made from a profile: the fake NVML library where a driver's
- * would lie, and device nodes of NVIDIA's major number. Nobody can open them (there is no driver),
- * but a container either has them or not.
+ * A driver root as a GPU node has it, made from a profile: the fake driver's libraries where a
+ * driver's would lie, and device nodes of NVIDIA's major number. Nobody can open them (there is no
+ * driver), but a container either has them or not. The cards themselves are a file that all
+ * processes with the fake driver share.
  */
 public final class FakeNode {
   private static final int NVIDIA_MAJOR = 195;
   private static final int CONTROL_MINOR = 255;
   private static final int MODESET_MINOR = 254;
   private static final int UVM_MAJOR = 235;
+  static final String PROFILE = "node.gpus";
+
+  private static final String LIBRARIES = "usr/lib64";
 
   private final Path root;
   private final Path profile;
@@ -32,13 +36,17 @@ public final class FakeNode {
   /** Makes (or makes again) the driver root below the cluster's run folder. */
   public static FakeNode create(Cluster cluster, Checkout checkout, String profileName) {
     Path root = cluster.paths().runDir().resolve("driver-root");
-    Path profile = cluster.paths().runDir().resolve("profile.gpus");
+    Path profile = profileOf(cluster);
     try {
-      Path libraries = Files.createDirectories(root.resolve("usr/lib64"));
-      Files.copy(
-          checkout.shim("fake/libnvidia-ml.so.1"),
-          libraries.resolve("libnvidia-ml.so.1"),
-          StandardCopyOption.REPLACE_EXISTING);
+      Path libraries = Files.createDirectories(root.resolve(LIBRARIES));
+      for (String library : List.of("libnvidia-ml.so.1", "libcuda.so.1")) {
+        Files.copy(
+            checkout.shim("fake/" + library),
+            libraries.resolve(library),
+            StandardCopyOption.REPLACE_EXISTING);
+      }
+      Files.createDirectories(cardsFolder(cluster));
+      Files.deleteIfExists(stateOf(cluster)); // cards as new
       Files.copy(checkout.profile(profileName), profile, StandardCopyOption.REPLACE_EXISTING);
       Path dev = Files.createDirectories(root.resolve("dev"));
       node(dev.resolve("nvidiactl"), NVIDIA_MAJOR, CONTROL_MINOR);
@@ -52,6 +60,25 @@ public final class FakeNode {
       throw new UncheckedIOException("cannot make the driver root " + root, e);
     }
     return new FakeNode(root, profile);
+  }
+
+  /** Where the driver's libraries lie on the host. */
+  static Path libraries(Cluster cluster) {
+    return cluster.paths().runDir().resolve("driver-root").resolve(LIBRARIES);
+  }
+
+  /** The folder with profile and cards, which pods that use them mount. */
+  static Path cardsFolder(Cluster cluster) {
+    return cluster.paths().runDir().resolve("fake-gpu");
+  }
+
+  static Path profileOf(Cluster cluster) {
+    return cardsFolder(cluster).resolve(PROFILE);
+  }
+
+  /** The cards: what {@code fake-gpu --state} reads from outside. */
+  public static Path stateOf(Cluster cluster) {
+    return cardsFolder(cluster).resolve(PROFILE + ".state");
   }
 
   /** The folder that plays {@code --container-driver-root} and {@code --host-driver-root}. */
