@@ -123,3 +123,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT VGPU_SANITIZE)
 endif()
 
 shim_test(coverage-page ${CMAKE_SOURCE_DIR}/checks/coverage.sh ${CMAKE_SOURCE_DIR}/../docs/cuda-coverage.md)
+shim_test(control-container ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh container ${CMAKE_SOURCE_DIR}/test/preload/container.sh
+  $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-limited> $<TARGET_FILE:preload-make-limits> $<TARGET_FILE:static-program>
+  ${CMAKE_BINARY_DIR}/fake)
+set_tests_properties(control-container PROPERTIES SKIP_RETURN_CODE 77 LABELS "native;as-shipped")

@@ -11,6 +11,7 @@
 #include "entry.h"
 #include "ledger.h"
 #include "model.h"
+#include "pace.h"
 #include "pool.h"
 
 struct model_regions regions;
@@ -27,6 +28,8 @@ static void *map_new(const char *file, size_t bytes) {
 }
 
 void library_forget(void) {
+  static const uint32_t no_limit;
+  atomic_store(&vgpu_pace_flags, &no_limit); /* it points into limits, which go */
   vgpu_process_forget();
   vgpu_devices_forget();
   vgpu_pools_forget();
