@@ -29,7 +29,7 @@ target_include_directories(fake-cuda PRIVATE test/fake)
 target_compile_definitions(fake-cuda PRIVATE _DEFAULT_SOURCE)
 # -Bsymbolic: the table of addresses must hold our own functions whatever a preloaded library defines.
 target_link_options(fake-cuda PRIVATE -Wl,--version-script=${CMAKE_BINARY_DIR}/cuda.map -Wl,--no-undefined -Wl,-z,now
-  -Wl,-Bsymbolic)
+  -Wl,-Bsymbolic -Wl,-z,nodelete) # the thread for host functions must not lose its code to a dlclose
 target_link_libraries(fake-cuda PRIVATE pthread)
 set_property(TARGET fake-cuda APPEND PROPERTY LINK_DEPENDS ${CMAKE_BINARY_DIR}/cuda.map)
 set_target_properties(fake-cuda PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1 C_VISIBILITY_PRESET default

@@ -108,6 +108,30 @@ static void graph_memory(CUstream s) {
   CHECK_EQ(used(), before, "trimmed");
 }
 
+/* Freed outside, the memory is there again at the next launch. */
+static void graph_memory_freed_outside(CUstream s) {
+  CUgraph g = NULL;
+  CUgraphExec exec = NULL;
+  CUdeviceptr p = 0;
+  uint64_t in_use = 1;
+  OK(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+  OK(cuMemAllocAsync(&p, MIB, s));
+  OK(cuMemsetD32Async(p, 3, 4, s));
+  OK(cuStreamEndCapture(s, &g));
+  OK(cuGraphInstantiateWithFlags(&exec, g, 0));
+  for (int i = 0; i < 2; i++) {
+    OK(cuGraphLaunch(exec, s));
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &in_use));
+    CHECK_EQ(in_use, MIB, "in use");
+    OK(i == 0 ? cuMemFreeAsync(p, s) : cuMemFree_v2(p));
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &in_use));
+    CHECK_EQ(in_use, 0, "free");
+  }
+  OK(cuGraphExecDestroy(exec));
+  OK(cuGraphDestroy(g));
+  OK(cuDeviceGraphMemTrim(0));
+}
+
 static CUevent watched;
 static void *watch(void *mode) {
   if (mode != NULL) OK(cuThreadExchangeStreamCaptureMode(mode));
@@ -170,6 +194,7 @@ int main(void) {
   by_hand(s);
   recorded(s, other);
   graph_memory(s);
+  graph_memory_freed_outside(s);
   what_breaks_a_recording(s);
   the_legacy_stream_may_not_join();
   OK(test_launch(spin, NULL)); /* all is as before */

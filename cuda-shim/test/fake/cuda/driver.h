@@ -241,6 +241,7 @@ bool memory_find(uint64_t address, struct memory *out); /* also inside */
 /* Removes everything that `match` says. */
 void memory_remove_if(bool (*match)(const struct memory *m, const void *what), const void *what);
 CUresult memory_release(const struct memory *m); /* what was removed from the table */
+CUresult memory_free_graph(const struct memory *m);
 
 /* pool.c */
 CUresult pool_alloc(CUmemoryPool pool, CUdeviceptr *dptr, size_t size, struct CUstream_st *s);

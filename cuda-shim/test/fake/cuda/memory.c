@@ -147,6 +147,12 @@ CUresult memory_release(const struct memory *m) {
   return CUDA_SUCCESS;
 }
 
+/* What a graph allocated and something else frees: the address stays the graph's, for its next launch. */
+CUresult memory_free_graph(const struct memory *m) {
+  graph_memory_give(m->device, (m->bytes + 511) / 512 * 512);
+  return CUDA_SUCCESS;
+}
+
 static bool of_context(const struct memory *m, const void *ctx) { return m->ctx == ctx && m->kind != MEMORY_VMM; }
 
 void context_forget_allocations(struct CUctx_st *ctx) { memory_remove_if(of_context, ctx); }
@@ -210,6 +216,7 @@ CUresult cuMemFree_v2(CUdeviceptr dptr) {
   if (dptr == 0) return CUDA_SUCCESS;
   CUresult unsafe = capture_unsafe();
   if (unsafe != CUDA_SUCCESS) return unsafe;
+  if (memory_find(dptr, &m) && m.at == dptr && m.kind == MEMORY_GRAPH) return memory_free_graph(&m);
   if (!memory_find(dptr, &m) || m.at != dptr || m.kind == MEMORY_HOST || m.kind == MEMORY_REGISTERED || m.kind == MEMORY_VMM ||
       m.kind == MEMORY_IPC || !memory_remove(dptr, &m)) {
     return CUDA_ERROR_INVALID_VALUE;

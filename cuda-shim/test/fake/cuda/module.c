@@ -139,16 +139,16 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) {
 CUresult cuModuleLoad(CUmodule *module, const char *path);
 CUresult cuModuleLoad(CUmodule *module, const char *path) {
   ENTER;
-  static char text[1 << 16];
+  enum { MOST = 1 << 16 };
   if (path == NULL) return CUDA_ERROR_INVALID_VALUE;
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return CUDA_ERROR_FILE_NOT_FOUND;
-  (void)pthread_mutex_lock(&driver_lock);
-  ssize_t n = read(fd, text, sizeof text - 1);
-  text[n > 0 ? n : 0] = '\0';
-  (void)pthread_mutex_unlock(&driver_lock);
+  char *text = calloc(1, MOST + 1);
+  ssize_t n = text == NULL ? -1 : read(fd, text, MOST);
   (void)close(fd);
-  return load_module(module, text);
+  CUresult result = n < 0 ? CUDA_ERROR_OPERATING_SYSTEM : load_module(module, text);
+  free(text);
+  return result;
 }
 
 CUresult cuModuleUnload(CUmodule module);

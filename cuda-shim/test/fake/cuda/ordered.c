@@ -25,7 +25,8 @@ static CUresult do_cuMemFreeAsync(CUdeviceptr dptr, CUstream stream, bool per_th
   if (dptr == 0) return CUDA_SUCCESS;
   CUresult implicit = capture_legacy(s);
   if (implicit != CUDA_SUCCESS) return implicit;
-  bool ours = memory_find(dptr, &m) && m.at == dptr && (m.kind == MEMORY_POOL || m.kind == MEMORY_DEVICE || m.kind == MEMORY_GRAPH);
+  if (memory_find(dptr, &m) && m.at == dptr && m.kind == MEMORY_GRAPH) return memory_free_graph(&m);
+  bool ours = memory_find(dptr, &m) && m.at == dptr && (m.kind == MEMORY_POOL || m.kind == MEMORY_DEVICE);
   return ours && memory_remove(dptr, &m) ? memory_release(&m) : CUDA_ERROR_INVALID_VALUE;
 }
 STREAM_PAIR(cuMemFreeAsync, (CUdeviceptr dptr, CUstream stream), dptr, stream)
