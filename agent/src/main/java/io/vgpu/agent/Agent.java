@@ -24,7 +24,9 @@ import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
 import io.vgpu.agent.kube.NodePublisher;
 import io.vgpu.agent.metrics.AgentMeters;
 import io.vgpu.agent.metrics.CardSeries;
+import io.vgpu.agent.posix.Futex;
 import io.vgpu.agent.posix.Mounts;
+import io.vgpu.agent.refund.RefundVerticle;
 import io.vgpu.agent.shim.ShimFolders;
 import io.vgpu.agent.shim.ShimVerticle;
 import io.vgpu.event.wire.EventBusPort;
@@ -139,7 +141,7 @@ public final class Agent {
     deploy(vertx, health(driver, inventory, lanes, bus));
     deploy(vertx, sampler(driver, gpus, lanes, samples));
     if (role == Role.PLUGIN) {
-      startPlugin(vertx, info, inventory, lanes, bus);
+      startPlugin(vertx, info, gpus, inventory, samples, lanes, bus);
     }
   }
 
@@ -185,7 +187,13 @@ public final class Agent {
   }
 
   private void startPlugin(
-      Vertx vertx, DriverInfo info, NodeGpus inventory, Lanes lanes, EventBusPort bus)
+      Vertx vertx,
+      DriverInfo info,
+      List<PhysicalGpu> gpus,
+      NodeGpus inventory,
+      CardSamples samples,
+      Lanes lanes,
+      EventBusPort bus)
       throws IOException {
     ShimFolders.Installed installed =
         ShimFolders.prepare(
@@ -202,6 +210,7 @@ public final class Agent {
             clock,
             file -> AgentMeters.REGION_WRITES.counter(meters, file).increment());
     deploy(vertx, shim);
+    deploy(vertx, new RefundVerticle(shim, gpus, samples, new Futex(), System::nanoTime, meters));
 
     AgentConfig.Api api = config.api();
     KubeClient kube =

@@ -64,6 +64,21 @@ public enum AgentMeters {
       "Kubernetes events not written for want of budget"),
   ALLOCATIONS(
       "vgpu_allocations", Kind.GAUGE, List.of(), "pods that hold devices by the agent's own notes"),
+  REFUNDS(
+      "vgpu_refund_seconds_total",
+      Kind.COUNTER,
+      List.of("device_idx"),
+      "GPU time given back to containers that were charged for their neighbours' turns"),
+  REFUNDS_WITHHELD(
+      "vgpu_refund_withheld_seconds_total",
+      Kind.COUNTER,
+      List.of("device_idx"),
+      "GPU time not given back because it does not fit into the card's wall time"),
+  REFUND_INTERVALS(
+      "vgpu_refund_intervals_total",
+      Kind.COUNTER,
+      List.of("device_idx", "result"),
+      "slices that containers posted: settled, or why dropped (head, device, length, future, old, order, unpaid, beyond, late)"),
   LANE_DEPTH(
       "vgpu_lane_queue_depth", Kind.GAUGE, List.of("lane"), "calls waiting or running on a lane"),
   LANE_WAIT(

@@ -23,20 +23,6 @@ final class LoadRegion {
     this.segment = segment;
   }
 
-  /**
-   * One card's figures.
-   *
-   * @param sampleNs CLOCK_MONOTONIC of the host
-   * @param refundNs cumulative
-   */
-  record DeviceLoad(
-      int deviceUtilPermille,
-      int containerUtilPermille,
-      int othersActive,
-      long sampleNs,
-      long containerNvmlBytes,
-      long refundNs) {}
-
   /** Makes a zeroed segment a region: all figures zero, magic last. */
   void format(int deviceCount, long writerEpoch, long bootIdHash) {
     Region.LOAD.writeHeader(segment, new Region.Header(deviceCount, writerEpoch, bootIdHash));
@@ -67,6 +53,9 @@ final class LoadRegion {
           Words.u64(segment, at + Abi.LoadDevice.SAMPLE_NS, load.sampleNs());
           Words.u64(segment, at + Abi.LoadDevice.CONTAINER_NVML_BYTES, load.containerNvmlBytes());
           Words.u64(segment, at + Abi.LoadDevice.REFUND_NS, load.refundNs());
+          Words.u32(segment, at + Abi.LoadDevice.TURN_PERIOD_US, load.turnPeriodUs());
+          Words.u32(segment, at + Abi.LoadDevice.TURN_OFFSET_US, load.turnOffsetUs());
+          Words.u32(segment, at + Abi.LoadDevice.TURN_LENGTH_US, load.turnLengthUs());
         });
   }
 
@@ -83,7 +72,10 @@ final class LoadRegion {
                 Words.u32(segment, at + Abi.LoadDevice.OTHERS_ACTIVE),
                 Words.u64(segment, at + Abi.LoadDevice.SAMPLE_NS),
                 Words.u64(segment, at + Abi.LoadDevice.CONTAINER_NVML_BYTES),
-                Words.u64(segment, at + Abi.LoadDevice.REFUND_NS)));
+                Words.u64(segment, at + Abi.LoadDevice.REFUND_NS),
+                Words.u32(segment, at + Abi.LoadDevice.TURN_PERIOD_US),
+                Words.u32(segment, at + Abi.LoadDevice.TURN_OFFSET_US),
+                Words.u32(segment, at + Abi.LoadDevice.TURN_LENGTH_US)));
   }
 
   private static long at(int index) {

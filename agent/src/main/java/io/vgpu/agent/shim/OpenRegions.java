@@ -12,6 +12,8 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +30,7 @@ final class OpenRegions {
 
   private final ShimPaths paths;
   private final Consumer<Region> written;
-  private final Map<Owner, Mapped> open = new HashMap<>();
+  private final Map<Owner, OpenContainer> open = new HashMap<>();
 
   /** {@code written} is told of every region that was changed in place. */
   OpenRegions(ShimPaths paths, Consumer<Region> written) {
@@ -36,15 +38,13 @@ final class OpenRegions {
     this.written = written;
   }
 
-  private record Mapped(Arena arena, LimitsRegion limits, LoadRegion load) {}
-
   /**
    * Maps a container's files anew, corrects entries that differ, and takes the files over for this
    * process.
    */
   void attach(Owner owner, List<DeviceLimits> devices, long writerEpoch) throws IOException {
     close(owner); // the files may have been replaced
-    Mapped mapped = map(owner);
+    OpenContainer mapped = map(owner);
     List<DeviceLimits> present =
         mapped
             .limits()
@@ -64,13 +64,12 @@ final class OpenRegions {
         written.accept(Region.LIMITS);
       }
     }
-    mapped.limits().takeOver(writerEpoch);
-    mapped.load().takeOver(writerEpoch);
+    mapped.attached(devices, writerEpoch);
   }
 
   /** Whether {@code limits} holds exactly these entries. */
   boolean carries(Owner owner, List<DeviceLimits> devices) throws IOException {
-    Mapped mapped = open.get(owner);
+    OpenContainer mapped = open.get(owner);
     try {
       Optional<List<DeviceLimits>> present = (mapped == null ? map(owner) : mapped).limits().read();
       return present.isPresent() && present.get().equals(devices);
@@ -79,24 +78,31 @@ final class OpenRegions {
     }
   }
 
+  /** All that are mapped. */
+  Collection<OpenContainer> all() {
+    return Collections.unmodifiableCollection(open.values());
+  }
+
   /** Unmaps a container's files. */
-  void close(Owner owner) {
-    Mapped mapped = open.remove(owner);
+  void close(Owner owner) throws IOException {
+    OpenContainer mapped = open.remove(owner);
     if (mapped != null) {
-      mapped.arena().close();
+      mapped.close();
     }
   }
 
-  private Mapped map(Owner owner) throws IOException {
+  private OpenContainer map(Owner owner) throws IOException {
     checkState(open.size() < MAX_CONTAINERS, "regions of %d containers are open", open.size());
     Arena arena = Arena.ofConfined();
     try {
       Path dir = paths.config(owner);
-      Mapped mapped =
-          new Mapped(
+      OpenContainer mapped =
+          new OpenContainer(
+              owner,
               arena,
-              new LimitsRegion(map(Region.LIMITS, dir, arena)),
-              new LoadRegion(map(Region.LOAD, dir, arena)));
+              map(Region.LIMITS, dir, arena),
+              map(Region.LOAD, dir, arena),
+              paths.usage(owner).resolve(Abi.USAGE_FILE));
       open.put(owner, mapped);
       return mapped;
     } finally {

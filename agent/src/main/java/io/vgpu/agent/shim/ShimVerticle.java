@@ -6,12 +6,14 @@ import io.vgpu.model.ContainerRef;
 import io.vgpu.runtime.Lane;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -19,7 +21,7 @@ import java.util.function.Supplier;
  * {@code regions} (D16). Calls may come from any context. Two calls for one container must not
  * overlap: the second is refused.
  */
-public final class ShimVerticle extends VerticleBase implements ShimWriter {
+public final class ShimVerticle extends VerticleBase implements ShimWriter, RegionRounds {
   private final ShimPaths paths;
   private final Lane filesLane;
   private final Lane regionsLane;
@@ -94,6 +96,11 @@ public final class ShimVerticle extends VerticleBase implements ShimWriter {
   @Override
   public Future<Set<Owner>> owners() {
     return filesLane.call(files::owners);
+  }
+
+  @Override
+  public <T> Future<T> round(Function<Collection<OpenContainer>, T> work) {
+    return regionsLane.call(() -> work.apply(regions.all()));
   }
 
   private <T> Future<T> alone(Owner owner, Supplier<Future<T>> work) {

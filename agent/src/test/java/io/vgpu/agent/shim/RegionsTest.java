@@ -45,11 +45,11 @@ class RegionsTest {
     try (Arena arena = Arena.ofConfined()) {
       LoadRegion load = new LoadRegion(arena.allocate(Abi.LOAD_BYTES, 8));
       load.format(2, 7, 8);
-      LoadRegion.DeviceLoad figures =
-          new LoadRegion.DeviceLoad(900, 250, 3, 1L << 40, 5L << 30, 77);
+      DeviceLoad figures =
+          new DeviceLoad(900, 250, 3, 1L << 40, 5L << 30, 77, 40_000, 10_000, 20_000);
       load.update(1, figures);
       assertThat(load.read(1)).contains(figures);
-      assertThat(load.read(0)).contains(new LoadRegion.DeviceLoad(0, 0, 0, 0, 0, 0));
+      assertThat(load.read(0)).contains(DeviceLoad.NONE);
     }
   }
 
@@ -65,18 +65,21 @@ class RegionsTest {
           threads.submit(
               () -> {
                 for (int i = 1; !end.get(); i = i % 1000 + 1) {
-                  load.update(0, new LoadRegion.DeviceLoad(i, i, i, i, i, i));
+                  load.update(0, new DeviceLoad(i, i, i, i, i, i, i, i, i));
                 }
               });
       int whole = 0;
       for (int tries = 0; tries < 20_000; tries++) {
-        Optional<LoadRegion.DeviceLoad> copy = load.read(0);
+        Optional<DeviceLoad> copy = load.read(0);
         if (copy.isPresent()) {
-          LoadRegion.DeviceLoad d = copy.get();
+          DeviceLoad d = copy.get();
           whole++;
           assertThat(d)
               .isEqualTo(
-                  new LoadRegion.DeviceLoad(
+                  new DeviceLoad(
+                      d.othersActive(),
+                      d.othersActive(),
+                      d.othersActive(),
                       d.othersActive(),
                       d.othersActive(),
                       d.othersActive(),

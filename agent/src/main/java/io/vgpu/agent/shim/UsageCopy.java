@@ -1,0 +1,107 @@
+package io.vgpu.agent.shim;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Copies of the parts of {@code usage} that refunds need, by positioned reads: the file is the
+ * container's to shorten at any time, so it is never mapped. Everything copied is hostile. Keeps
+ * the file open; lane {@code regions}.
+ */
+public final class UsageCopy implements AutoCloseable {
+  private static final int HEAD_BYTES = Abi.Usage.EXPORTS; // header and devices
+
+  private final FileChannel file;
+  private final ByteBuffer head = buffer(HEAD_BYTES);
+  private ByteBuffer slots = buffer(0);
+  private ByteBuffer rings = buffer(0);
+  private int slotCount;
+
+  private UsageCopy(FileChannel file) {
+    this.file = file;
+  }
+
+  static UsageCopy open(Path file) throws IOException {
+    return new UsageCopy(
+        FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+  }
+
+  private static ByteBuffer buffer(int bytes) {
+    return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /**
+   * Copies anew, slots before rings. False when the file is shorter than it must be: then there are
+   * no slots, and the device figures are those of the copy before.
+   */
+  public boolean refresh() throws IOException {
+    slotCount = 0;
+    if (!read(head, HEAD_BYTES, 0)) {
+      return false;
+    }
+    int highWater = head.getInt(Abi.Header.SLOT_HIGH_WATER);
+    int count =
+        highWater < 0 || highWater > Abi.RING_SLOTS
+            ? Abi.RING_SLOTS
+            : highWater; // it may say anything
+    if (slots.capacity() < count * Abi.SLOT_BYTES) {
+      slots = buffer(count * Abi.SLOT_BYTES);
+      rings = buffer(count * Abi.RING_BYTES);
+    }
+    if (!read(slots, count * Abi.SLOT_BYTES, Abi.SLOTS_OFFSET)
+        || !read(rings, count * Abi.RING_BYTES, Abi.RINGS_OFFSET)) {
+      return false;
+    }
+    slotCount = count;
+    return true;
+  }
+
+  private boolean read(ByteBuffer into, int bytes, long at) throws IOException {
+    into.clear().limit(bytes);
+    while (into.hasRemaining()) {
+      if (file.read(into, at + into.position()) <= 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Slots copied, at most {@link Abi#RING_SLOTS}. */
+  public int slotCount() {
+    return slotCount;
+  }
+
+  /** The copy of the slots. */
+  public ByteBuffer slots() {
+    return slots;
+  }
+
+  /** The copy of the rings. */
+  public ByteBuffer rings() {
+    return rings;
+  }
+
+  /** GPU time charged before refunds. */
+  public long rawBusyNs(int device) {
+    return head.getLong(device(device) + Abi.UsageDevice.RAW_BUSY_NS);
+  }
+
+  /** GPU time that may still be spent. */
+  public long bucketNs(int device) {
+    return head.getLong(device(device) + Abi.UsageDevice.BUCKET_NS);
+  }
+
+  private static int device(int index) {
+    return Abi.Usage.DEVICES + index * Abi.USAGE_STRIDE;
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

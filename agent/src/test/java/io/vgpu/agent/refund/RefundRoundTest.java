@@ -1,0 +1,246 @@
+package io.vgpu.agent.refund;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vgpu.agent.gpu.CardSamples;
+import io.vgpu.agent.gpu.PhysicalGpu;
+import io.vgpu.agent.posix.Futex;
+import io.vgpu.agent.shim.Abi;
+import io.vgpu.agent.shim.DeviceLimits;
+import io.vgpu.agent.shim.ShimPaths;
+import io.vgpu.agent.shim.ShimVerticle;
+import io.vgpu.model.ContainerRef;
+import io.vgpu.model.GpuUuid;
+import io.vgpu.model.PodRef;
+import io.vgpu.runtime.Lane;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * From the files that containers write to the files that they read, through the agent's own lanes.
+ */
+class RefundRoundTest {
+  private static final GpuUuid CARD = new GpuUuid("GPU-11111111-2222-3333-4444-555555555555");
+  private static final GpuUuid OTHER = new GpuUuid("GPU-99999999-2222-3333-4444-555555555555");
+  private static final long T = 100_000_000_000L;
+
+  @TempDir Path root;
+  private Vertx vertx;
+  private ShimPaths paths;
+  private ShimVerticle shim;
+  private RefundRound round;
+  private long now;
+  private final PrometheusMeterRegistry meters =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
+  @BeforeEach
+  void start() throws Exception {
+    vertx = Vertx.vertx();
+    paths =
+        new ShimPaths(
+            Files.createDirectory(root.resolve("M")),
+            Path.of("/host"),
+            Files.createDirectory(root.resolve("T")));
+    shim =
+        new ShimVerticle(
+            paths,
+            1,
+            new Lane(vertx, "files", 64, Duration.ofSeconds(5), meters),
+            new Lane(vertx, "regions", 64, Duration.ofSeconds(5), meters),
+            Clock.systemUTC(),
+            f -> {});
+    await(vertx.deployVerticle(shim));
+    round = newRound();
+    now = T - 1_000_000_000;
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    await(vertx.close());
+  }
+
+  private RefundRound newRound() {
+    PhysicalGpu gpu =
+        new PhysicalGpu(
+            7, 7, CARD, "NVIDIA H200", 1L << 36, "0:0", -1, 9.0f, 132, false, List.of());
+    return new RefundRound(
+        List.of(gpu), new CardSamples(), new Futex(), () -> now, new RefundMeters(meters));
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+  }
+
+  private boolean look(long at) throws Exception {
+    now = at;
+    return await(shim.round(round::run));
+  }
+
+  /** A container's files, written as its library does. */
+  private final class Container {
+    final String directory;
+    final int device;
+    long head;
+    long raw;
+
+    Container(int number, int device, DeviceLimits... devices) throws Exception {
+      PodRef pod = new PodRef("ns", "p" + number, "pod-" + number);
+      directory = "pod-" + number + "_main";
+      this.device = device;
+      await(shim.attach(new ContainerRef(pod, "main"), List.of(devices)));
+      usage(Abi.Header.SLOT_HIGH_WATER, 1, Integer.BYTES);
+      usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.STATE, Abi.SLOT_LIVE, Integer.BYTES);
+    }
+
+    void usage(long at, long value, int bytes) throws Exception {
+      ByteBuffer word = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(0, value);
+      try (FileChannel out =
+          FileChannel.open(
+              paths.usageDir().resolve(directory).resolve("usage"), StandardOpenOption.WRITE)) {
+        out.write(word.limit(bytes), at);
+      }
+    }
+
+    void post(long startNs, int lengthUs) throws Exception {
+      raw += lengthUs * 1000L;
+      long at = Abi.RINGS_OFFSET + Abi.Ring.ENTRIES + head % Abi.RING_ENTRIES * Abi.Interval.SIZEOF;
+      usage(Abi.Usage.DEVICES + device * Abi.USAGE_STRIDE + Abi.UsageDevice.RAW_BUSY_NS, raw, 8);
+      usage(at + Abi.Interval.START_NS, startNs, 8);
+      usage(at + Abi.Interval.LENGTH_US, lengthUs, 4);
+      usage(at + Abi.Interval.DEVICE, device, 4);
+      usage(Abi.RINGS_OFFSET + Abi.Ring.HEAD, ++head, 8);
+    }
+
+    ByteBuffer load() throws Exception {
+      byte[] all = Files.readAllBytes(paths.managerDir().resolve(directory).resolve("load"));
+      return ByteBuffer.wrap(all, Abi.Load.DEVICES + device * Abi.LOAD_STRIDE, Abi.LOAD_STRIDE)
+          .slice()
+          .order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    long refundNs() throws Exception {
+      return load().getLong(Abi.LoadDevice.REFUND_NS);
+    }
+
+    int othersActive() throws Exception {
+      return load().getInt(Abi.LoadDevice.OTHERS_ACTIVE);
+    }
+  }
+
+  private static DeviceLimits limits(GpuUuid uuid, int permille) {
+    return new DeviceLimits(
+        uuid, 7, 132, Set.of(DeviceLimits.Flag.COMPUTE_LIMIT), 1, 1, permille, permille);
+  }
+
+  @Test
+  void aLongSliceIsRefundedForItsNeighboursInIt() throws Exception {
+    Container brief = new Container(1, 1, limits(OTHER, 100), limits(CARD, 500));
+    Container slow = new Container(2, 0, limits(CARD, 250));
+    assertThat(look(now)).isFalse();
+
+    for (long at : new long[] {2_225_000, 5_315_000, 8_405_000}) {
+      brief.post(T + at, 740);
+    }
+    slow.post(T, 10_570);
+    assertThat(look(T + 11_000_000)).as("shared: the next round is soon").isTrue();
+
+    assertThat(slow.refundNs()).isEqualTo(3_270_000);
+    assertThat(brief.refundNs()).isZero();
+    assertThat(slow.othersActive()).isEqualTo(1);
+    assertThat(brief.othersActive()).isEqualTo(1);
+    assertThat(slow.load().getInt(Abi.LoadDevice.SEQ) % 2).isZero();
+    assertThat(slow.load().getLong(Abi.LoadDevice.SAMPLE_NS)).isEqualTo(T + 11_000_000);
+    assertThat(slow.load().getInt(Abi.LoadDevice.CONTAINER_UTIL_PERMILLE)).isBetween(6, 8);
+    assertThat(meters.scrape())
+        .contains("vgpu_refund_seconds_total{device_idx=\"7\"} 0.00327")
+        .contains("vgpu_refund_intervals_total{device_idx=\"7\",result=\"settled\"} 1.0");
+
+    assertThat(look(T + 300_000_000)).as("nobody is active any more").isFalse();
+    assertThat(slow.othersActive()).isZero();
+  }
+
+  @Test
+  void refundsGoOnWhereAnAgentBeforeHasLeftThem() throws Exception {
+    Container brief = new Container(1, 0, limits(CARD, 500));
+    Container slow = new Container(2, 0, limits(CARD, 250));
+    look(now);
+    brief.post(T + 2_225_000, 740);
+    slow.post(T, 8_390);
+    look(T + 9_000_000);
+    assertThat(slow.refundNs()).isEqualTo(1_090_000);
+
+    round = newRound();
+    look(T + 109_000_000);
+    assertThat(slow.refundNs()).as("nothing is lost or given twice").isEqualTo(1_090_000);
+    brief.post(T + 112_225_000, 740);
+    slow.post(T + 110_000_000, 8_390);
+    look(T + 210_000_000);
+    assertThat(slow.refundNs()).isEqualTo(2 * 1_090_000);
+  }
+
+  @Test
+  void oneThatCutsItsFileShortHarmsNobodyElse() throws Exception {
+    Container brief = new Container(1, 0, limits(CARD, 500));
+    Container slow = new Container(2, 0, limits(CARD, 250));
+    Container hostile = new Container(3, 0, limits(CARD, 250));
+    look(now);
+    Path file = paths.usageDir().resolve(hostile.directory).resolve("usage");
+    try (FileChannel out = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      out.truncate(100);
+    }
+    brief.post(T + 2_225_000, 740);
+    slow.post(T, 8_390);
+    look(T + 9_000_000);
+    assertThat(slow.refundNs()).isEqualTo(1_090_000);
+    assertThat(hostile.refundNs()).isZero();
+  }
+
+  @Test
+  void aCardThatIsNotSharedIsLookedAtNowAndThen() throws Exception {
+    Container alone = new Container(1, 0, limits(CARD, 500));
+    look(T);
+    look(T + 5_000_000);
+    assertThat(alone.load().getLong(Abi.LoadDevice.SAMPLE_NS)).isEqualTo(T);
+    look(T + 100_000_000);
+    assertThat(alone.load().getLong(Abi.LoadDevice.SAMPLE_NS)).isEqualTo(T + 100_000_000);
+  }
+
+  @Test
+  void backloggedContainersGetTurns() throws Exception {
+    Container a = new Container(1, 0, limits(CARD, 300));
+    Container b = new Container(2, 0, limits(CARD, 300));
+    for (Container c : List.of(a, b)) {
+      c.usage(Abi.Usage.DEVICES + Abi.UsageDevice.BUCKET_NS, 5_000_000, 8);
+      c.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.OPEN_SINCE_NS, T - 2_000_000_000, 8);
+      c.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.INFLIGHT_US, 700, 4);
+    }
+    for (long at = T; at <= T + 200_000_000; at += 5_000_000) {
+      look(at);
+    }
+    assertThat(a.load().getInt(Abi.LoadDevice.TURN_PERIOD_US)).isEqualTo(20_000);
+    assertThat(a.load().getInt(Abi.LoadDevice.TURN_LENGTH_US)).isEqualTo(10_000);
+    assertThat(b.load().getInt(Abi.LoadDevice.TURN_LENGTH_US)).isEqualTo(10_000);
+    assertThat(
+            Math.abs(
+                a.load().getInt(Abi.LoadDevice.TURN_OFFSET_US)
+                    - b.load().getInt(Abi.LoadDevice.TURN_OFFSET_US)))
+        .isEqualTo(10_000);
+  }
+}
