@@ -137,6 +137,7 @@ CUresult vgpu_refuse(const struct vgpu_place *place, uint64_t bytes) {
 /* The agent's figure is a sum of the container; each process with a context gets an equal part of what no charge explains. */
 struct measured {
   _Atomic uint64_t sample_ns;
+  _Atomic uint64_t charged; /* when the sample before was looked at */
   _Atomic uint64_t gaps[3]; /* the smallest counts: an allocation in flight must not look like overhead */
   atomic_uint samples;
 };
@@ -185,6 +186,8 @@ void vgpu_overhead_learn(const struct vgpu_place *place) {
   /* 0 and all ones: not available. Managed memory is in the agent's figure only as far as it is on the card. */
   if (bytes == 0 || bytes >= ABSURD || n == 0 || t.managed != 0) return;
   uint64_t charged = t.physical - overhead_sum(place->shared, place->entry);
+  /* a sample is older than what is charged now: it says something only where nothing has changed since the one before */
+  if (atomic_exchange(&m->charged, charged) != charged) return;
   uint64_t gap = bytes > charged ? (bytes - charged) / n : 0;
   unsigned int taken = atomic_fetch_add(&m->samples, 1);
   atomic_store(&m->gaps[taken % 3], gap);

@@ -163,6 +163,14 @@ static void the_guess_for_contexts_is_replaced_by_what_the_agent_measured(void) 
     CHECK_EQ(vgpu_on_cuMemFree_v2(at), CUDA_SUCCESS, "free");
   }
   CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 301 * 256, "the smallest of three");
+  CHECK_EQ(vgpu_on_cuMemAlloc_v2(&at, 500 * MODEL_MIB), CUDA_SUCCESS, "alloc");
+  for (int i = 4; i <= 6; i++) {
+    regions.load->devices[0].container_nvml_bytes = 301 * MODEL_MIB; /* from before */
+    regions.load->devices[0].sample_ns = (uint64_t)i;
+    CUdeviceptr more;
+    CHECK_EQ(vgpu_on_cuMemAlloc_v2(&more, MODEL_MIB), CUDA_SUCCESS, "alloc");
+  }
+  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 301 * 256, "while what is charged changes, nothing is learned");
   regions.load->devices[0].container_nvml_bytes = UINT64_MAX; /* not available */
   regions.load->devices[0].sample_ns = 9;
   CHECK_EQ(vgpu_on_cuMemAlloc_v2(&at, MODEL_MIB), CUDA_SUCCESS, "alloc");
