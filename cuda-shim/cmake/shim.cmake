@@ -127,3 +127,7 @@ shim_test(control-container ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh container 
   $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-limited> $<TARGET_FILE:preload-make-limits> $<TARGET_FILE:static-program>
   ${CMAKE_BINARY_DIR}/fake)
 set_tests_properties(control-container PROPERTIES SKIP_RETURN_CODE 77 LABELS "native;as-shipped")
+shim_test(control-storm ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh storm ${CMAKE_SOURCE_DIR}/test/preload/storm.sh
+  $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-limited> $<TARGET_FILE:preload-make-limits> $<TARGET_FILE:fake-gpu>
+  ${CMAKE_BINARY_DIR}/fake)
+set_property(TEST control-storm APPEND PROPERTY LABELS as-shipped)

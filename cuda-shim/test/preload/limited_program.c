@@ -5,8 +5,10 @@
  *   memory     1024 MiB in all, with 520 for the context
  *   hold MIB   takes so much, says "held", and waits to be killed
  *   fill       takes what it gets in pieces of 8 MiB, and prints how much that was
+ *   churn SEED takes and gives memory of every kind until it is killed; ends by itself only if an answer is wrong
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -93,6 +95,62 @@ static void memory(void) {
   CHECK(set_mode != NULL && set_mode(device, 2) == NVML_ERROR_NO_PERMISSION, "others use the card too");
 }
 
+/* ---- churn */
+
+enum kind { LINEAR, ASYNC, ARRAY, HANDLE, KINDS };
+struct held {
+  enum kind kind;
+  CUdeviceptr at;
+  CUarray array;
+  CUmemGenericAllocationHandle handle;
+};
+
+static CUresult take(struct held *h, size_t size) {
+  CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+  CUDA_ARRAY3D_DESCRIPTOR desc = {size / 4096, 1024, 0, CU_AD_FORMAT_FLOAT, 1, 0};
+  switch (h->kind) {
+    case LINEAR: return cuMemAlloc_v2(&h->at, size);
+    case ASYNC: return cuMemAllocAsync(&h->at, size, NULL);
+    case ARRAY: return cuArray3DCreate_v2(&h->array, &desc);
+    default: return cuMemCreate(&h->handle, size, &prop, 0);
+  }
+}
+
+static CUresult give(const struct held *h) {
+  switch (h->kind) {
+    case LINEAR: return cuMemFree_v2(h->at);
+    case ASYNC: return cuMemFreeAsync(h->at, NULL);
+    case ARRAY: return cuArrayDestroy(h->array);
+    default: return cuMemRelease(h->handle);
+  }
+}
+
+static void churn(unsigned int seed) {
+  struct held held[12];
+  bool taken[12] = {false};
+  CUcontext ctx;
+  CUresult made;
+  CHECK_EQ(cuInit(0), CUDA_SUCCESS, "cuInit");
+  /* a context is memory too: it may have to wait for the others */
+  while ((made = cuDevicePrimaryCtxRetain(&ctx, 0)) == CUDA_ERROR_OUT_OF_MEMORY) (void)usleep(1000);
+  CHECK_EQ(made, CUDA_SUCCESS, "context");
+  CHECK_EQ(cuCtxSetCurrent(ctx), CUDA_SUCCESS, "current");
+  while (check_failures == 0) {
+    seed = seed * 1103515245u + 12345u;
+    unsigned int i = seed >> 16 & 0xFFFF, slot = i % 12;
+    if (taken[slot]) {
+      CHECK_EQ(give(&held[slot]), CUDA_SUCCESS, "what was taken can be given");
+      taken[slot] = false;
+    } else {
+      held[slot].kind = (enum kind)(i / 12 % KINDS);
+      CUresult result = take(&held[slot], (1 + i / 48 % 24) * 2 * MIB);
+      taken[slot] = result == CUDA_SUCCESS;
+      CHECK(result == CUDA_SUCCESS || result == CUDA_ERROR_OUT_OF_MEMORY, "answer %d", result);
+    }
+    if (i % 64 == 0) CHECK_EQ(cuStreamSynchronize(NULL), CUDA_SUCCESS, "pools give back when they are waited for");
+  }
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "card") == 0) {
@@ -114,6 +172,8 @@ int main(int argc, char **argv) {
     (void)printf("held\n");
     (void)fflush(stdout);
     while (check_failures == 0) (void)pause();
+  } else if (strcmp(what, "churn") == 0 && argc == 3) {
+    churn((unsigned int)atoi(argv[2]));
   } else if (strcmp(what, "fill") == 0) {
     start();
     size_t taken = fill(8 * MIB);
