@@ -24,7 +24,8 @@ nvmlReturn_t fake_nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsi
   return old_list(fake_nvmlDeviceGetComputeRunningProcesses_v3, device, count, infos);
 }
 
-nvmlReturn_t fake_nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count, nvmlProcessInfo_v2_t *infos) {
+nvmlReturn_t fake_nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
+                                                          nvmlProcessInfo_v2_t *infos) {
   return fake_nvmlDeviceGetComputeRunningProcesses_v3(device, count, infos);
 }
 
@@ -32,7 +33,8 @@ nvmlReturn_t fake_nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, uns
   return old_list(fake_nvmlDeviceGetGraphicsRunningProcesses_v3, device, count, infos);
 }
 
-nvmlReturn_t fake_nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int *count, nvmlProcessInfo_v2_t *infos) {
+nvmlReturn_t fake_nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
+                                                           nvmlProcessInfo_v2_t *infos) {
   return fake_nvmlDeviceGetGraphicsRunningProcesses_v3(device, count, infos);
 }
 
@@ -44,17 +46,20 @@ static nvmlReturn_t nobody(nvmlDevice_t device, unsigned int *count) {
   return NVML_SUCCESS;
 }
 
-nvmlReturn_t fake_nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int *count, nvmlProcessInfo_v1_t *infos) {
+nvmlReturn_t fake_nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int *count,
+                                                          nvmlProcessInfo_v1_t *infos) {
   (void)infos;
   return nobody(device, count);
 }
 
-nvmlReturn_t fake_nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count, nvmlProcessInfo_v2_t *infos) {
+nvmlReturn_t fake_nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int *count,
+                                                             nvmlProcessInfo_v2_t *infos) {
   (void)infos;
   return nobody(device, count);
 }
 
-nvmlReturn_t fake_nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count, nvmlProcessInfo_t *infos) {
+nvmlReturn_t fake_nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
+                                                             nvmlProcessInfo_t *infos) {
   (void)infos;
   return nobody(device, count);
 }
@@ -101,8 +106,8 @@ static nvmlReturn_t sample(nvmlDevice_t device, unsigned long long since, struct
   return s->count == 0 || s->at_us <= since ? NVML_ERROR_NOT_FOUND : NVML_SUCCESS;
 }
 
-nvmlReturn_t fake_nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t *samples, unsigned int *count,
-                                                  unsigned long long since) {
+nvmlReturn_t fake_nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUtilizationSample_t *samples,
+                                                  unsigned int *count, unsigned long long since) {
   struct sampled s;
   if (count == NULL) return NVML_ERROR_INVALID_ARGUMENT;
   nvmlReturn_t result = sample(device, since, &s);
@@ -126,7 +131,8 @@ nvmlReturn_t fake_nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t device, nvm
   info->processSamplesCount = s.count;
   if (s.count > room) return NVML_ERROR_INSUFFICIENT_SIZE;
   for (unsigned i = 0; i < s.count; i++) {
-    info->procUtilArray[i] = (nvmlProcessUtilizationInfo_v1_t){.timeStamp = s.at_us, .pid = s.processes[i].pid, .smUtil = s.percent};
+    info->procUtilArray[i] =
+        (nvmlProcessUtilizationInfo_v1_t){.timeStamp = s.at_us, .pid = s.processes[i].pid, .smUtil = s.percent};
   }
   return NVML_SUCCESS;
 }

@@ -40,8 +40,10 @@ CUresult cuEventRecord(CUevent event, CUstream stream);
 CUresult cuEventRecord_ptsz(CUevent event, CUstream stream);
 CUresult cuFuncGetAttribute(int *value, int which, CUfunction f);
 CUresult cuGetErrorName(CUresult error, const char **name);
-CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_HOST_NODE_PARAMS *p);
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_KERNEL_NODE_PARAMS *p);
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                            const CUDA_HOST_NODE_PARAMS *p);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                                 const CUDA_KERNEL_NODE_PARAMS *p);
 CUresult cuGraphAddMemFreeNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, CUdeviceptr dptr);
 CUresult cuGraphCreate(CUgraph *graph, unsigned int flags);
 CUresult cuGraphDestroy(CUgraph graph);
@@ -51,8 +53,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 CUresult cuKernelGetFunction(CUfunction *f, CUkernel kernel);
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data);
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
-CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit, void **jit_values, unsigned int jit_count, int *options,
-                           void **option_values, unsigned int option_count);
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit, void **jit_values, unsigned int jit_count,
+                           int *options, void **option_values, unsigned int option_count);
 CUresult cuLibraryUnload(CUlibrary library);
 CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size);
 CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags);
@@ -105,7 +107,9 @@ static inline CUfunction test_kernel(const char *text, const char *name) {
   return f;
 }
 
-static inline CUresult test_launch(CUfunction f, CUstream stream) { return cuLaunchKernel(f, 132, 1, 1, 256, 1, 1, 0, stream, NULL, NULL); }
+static inline CUresult test_launch(CUfunction f, CUstream stream) {
+  return cuLaunchKernel(f, 132, 1, 1, 256, 1, 1, 0, stream, NULL, NULL);
+}
 
 /*
  * Card time between two events around `work`. What the card does is exact, but a busy machine may keep this thread from

@@ -55,8 +55,16 @@ static void copies(void) {
   OK(cuMemcpyDtoH_v2(out, b, 256));
   CHECK(out[0] == 9 && memcmp(out + 1, in, 255) == 0, "bytes went astray");
   REFUSED(cuMemcpyDtoH_v2(out, b + 1, 256), CUDA_ERROR_INVALID_VALUE);
-  CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = a, .srcPitch = 16, .srcXInBytes = 4, .srcY = 1,
-                     .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = out, .dstPitch = 8, .WidthInBytes = 8, .Height = 3};
+  CUDA_MEMCPY2D c = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                     .srcDevice = a,
+                     .srcPitch = 16,
+                     .srcXInBytes = 4,
+                     .srcY = 1,
+                     .dstMemoryType = CU_MEMORYTYPE_HOST,
+                     .dstHost = out,
+                     .dstPitch = 8,
+                     .WidthInBytes = 8,
+                     .Height = 3};
   OK(cuMemcpy2D_v2(&c));
   CHECK(out[0] == in[20] && out[8] == in[36] && out[23] == in[59], "rows of a box");
   OK(cuMemFree_v2(a));
@@ -92,7 +100,8 @@ static void arrays(void) {
   OK(cuArray3DCreate_v2(&a, &(CUDA_ARRAY3D_DESCRIPTOR){64, 64, 6, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_CUBEMAP}));
   CHECK_EQ(used() - before, 64 * 64 * 6, "six faces");
   OK(cuArrayDestroy(a));
-  OK(cuArray3DCreate_v2(&a, &(CUDA_ARRAY3D_DESCRIPTOR){64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_DEFERRED_MAPPING}));
+  OK(cuArray3DCreate_v2(&a,
+                        &(CUDA_ARRAY3D_DESCRIPTOR){64, 64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, CUDA_ARRAY3D_DEFERRED_MAPPING}));
   CHECK_EQ(used(), before, "deferred");
   OK(cuArrayDestroy(a));
   OK(cuMipmappedArrayCreate(&m, &(CUDA_ARRAY3D_DESCRIPTOR){64, 64, 0, CU_AD_FORMAT_FLOAT, 2, 0}, 3));

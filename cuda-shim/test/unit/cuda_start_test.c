@@ -114,7 +114,8 @@ static void lookups(void) {
   };
   for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
     void *got = ask(ROWS[i].name, ROWS[i].version, ROWS[i].flags, CU_GET_PROC_ADDRESS_SUCCESS);
-    if (driver != NULL) CHECK(got == dlsym(self, ROWS[i].symbol), "%s at %d is not %s", ROWS[i].name, ROWS[i].version, ROWS[i].symbol);
+    if (driver != NULL)
+      CHECK(got == dlsym(self, ROWS[i].symbol), "%s at %d is not %s", ROWS[i].name, ROWS[i].version, ROWS[i].symbol);
   }
   CHECK(ask("cuNothing", 13000, 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND) == NULL, "a name that does not exist");
   CHECK(ask("cuMemCreate", 4000, 0, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT) == NULL, "a version too old");

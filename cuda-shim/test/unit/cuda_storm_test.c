@@ -94,7 +94,7 @@ int main(void) {
   OK(test_launch(test_kernel("vgpu-fake-kernel name=spin ns=20000", "spin"), NULL));
   OK(cuCtxSynchronize());
   CHECK(gpu.state->devices[0].used == UINT64_C(520) << 20, "the sum is %llu", (unsigned long long)gpu.state->devices[0].used);
-  (void)printf("seed %llu, %llu kills, peak %llu MiB\n", (unsigned long long)setting("CUDA_STORM_SEED", 4711), (unsigned long long)kills,
-               (unsigned long long)(gpu.state->devices[0].peak >> 20));
+  (void)printf("seed %llu, %llu kills, peak %llu MiB\n", (unsigned long long)setting("CUDA_STORM_SEED", 4711),
+               (unsigned long long)kills, (unsigned long long)(gpu.state->devices[0].peak >> 20));
   return check_result();
 }

@@ -25,7 +25,8 @@ static void events_tell_the_cards_time(void) {
   OK(cuEventCreate(&c, CU_EVENT_DISABLE_TIMING));
   REFUSED(cuEventElapsedTime(&ms, a, b), CUDA_ERROR_INVALID_HANDLE); /* never recorded */
   OK(cuEventQuery(a));
-  OK(cuLaunchKernel(timed, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){&(uint64_t){300000000}}, NULL)); /* longer than this thread is held up */
+  OK(cuLaunchKernel(timed, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){&(uint64_t){300000000}},
+                    NULL)); /* longer than this thread is held up */
   OK(cuEventRecord(a, s));
   for (int i = 0; i < 10; i++) OK(test_launch(spin, s));
   OK(cuEventRecord(b, s));

@@ -92,8 +92,9 @@ static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc) {
 CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *desc) {
   ENTER;
   if (desc == NULL) return CUDA_ERROR_INVALID_VALUE;
-  return create(array, &(CUDA_ARRAY3D_DESCRIPTOR){
-                           .Width = desc->Width, .Height = desc->Height, .Format = desc->Format, .NumChannels = desc->NumChannels});
+  return create(array,
+                &(CUDA_ARRAY3D_DESCRIPTOR){
+                    .Width = desc->Width, .Height = desc->Height, .Format = desc->Format, .NumChannels = desc->NumChannels});
 }
 
 CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc) {

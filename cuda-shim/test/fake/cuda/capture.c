@@ -97,13 +97,15 @@ CUresult capture_alloc(struct CUstream_st *s, CUdeviceptr *dptr, size_t size) {
   if (m.at == 0 || !memory_insert(&m)) return CUDA_ERROR_OUT_OF_MEMORY;
   s->capture->graph->device = s->ctx->device;
   *dptr = m.at;
-  return add(s, &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .bytes = (size + 511) / 512 * 512, .dptr = m.at});
+  return add(s,
+             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .bytes = (size + 511) / 512 * 512, .dptr = m.at});
 }
 
 CUresult capture_free(struct CUstream_st *s, CUdeviceptr dptr) {
   struct memory m;
   if (!memory_find(dptr, &m) || m.at != dptr || m.kind != MEMORY_GRAPH) return CUDA_ERROR_INVALID_VALUE;
-  return add(s, &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .bytes = (m.bytes + 511) / 512 * 512, .dptr = dptr});
+  return add(s,
+             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .bytes = (m.bytes + 511) / 512 * 512, .dptr = dptr});
 }
 
 CUresult capture_record(struct CUstream_st *s, struct CUevent_st *e) {
@@ -255,7 +257,8 @@ static CUresult do_cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureSta
   return info(stream, status, id, graph, nodes, count, per_thread);
 }
 STREAM_PAIR(cuStreamGetCaptureInfo_v2,
-            (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes, size_t *count),
+            (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+             size_t *count),
             stream, status, id, graph, nodes, count)
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);

@@ -62,7 +62,8 @@ static void choose_cards(void) {
   for (uint32_t d = 0; d < driver.device_count; d++) driver.visible[d] = d;
   /* Stands for the container runtime, which would let only these device nodes into the container. */
   const char *container = getenv("NVIDIA_VISIBLE_DEVICES");
-  if (container != NULL && (strncmp(container, "GPU-", 4) == 0 || (*container >= '0' && *container <= '9'))) restrict_to(container);
+  if (container != NULL && (strncmp(container, "GPU-", 4) == 0 || (*container >= '0' && *container <= '9')))
+    restrict_to(container);
   const char *chosen = getenv("CUDA_VISIBLE_DEVICES");
   if (chosen != NULL) restrict_to(chosen);
 }

@@ -37,36 +37,48 @@ struct call_site {
 /* Counts, and says what a fault that was asked for answers; CUDA_SUCCESS to go on. */
 CUresult call_begin(struct call_site *site);
 
-#define SITE                                      \
+#define SITE                                         \
   static struct call_site site = {.name = __func__}; \
-  CUresult refused = call_begin(&site);           \
+  CUresult refused = call_begin(&site);              \
   if (refused != CUDA_SUCCESS) return refused
 
 /* For functions that may be called before cuInit. */
 #define ENTER_OPEN SITE
 
-#define ENTER                                                \
-  SITE;                                                      \
-  refused = driver_ready();                                  \
+#define ENTER               \
+  SITE;                     \
+  refused = driver_ready(); \
   if (refused != CUDA_SUCCESS) return refused
 
 /* ENTER, and a current context in `ctx`. */
-#define ENTER_CTX                                     \
-  ENTER;                                              \
-  struct CUctx_st *ctx = context_current();           \
+#define ENTER_CTX                           \
+  ENTER;                                    \
+  struct CUctx_st *ctx = context_current(); \
   if (ctx == NULL) return CUDA_ERROR_INVALID_CONTEXT
 
 /* The legacy and the per-thread function of a name whose do_NAME takes the flavour as its last argument. */
-#define STREAM_PAIR(name, params, ...)                                                    \
-  CUresult name params;                                                                   \
-  CUresult name##_ptsz params;                                                            \
-  CUresult name params { SITE_AND_READY; return do_##name(__VA_ARGS__, false); }          \
-  CUresult name##_ptsz params { SITE_AND_READY; return do_##name(__VA_ARGS__, true); }
-#define DEFAULT_PAIR(name, params, ...)                                                   \
-  CUresult name params;                                                                   \
-  CUresult name##_ptds params;                                                            \
-  CUresult name params { SITE_AND_READY; return do_##name(__VA_ARGS__, false); }          \
-  CUresult name##_ptds params { SITE_AND_READY; return do_##name(__VA_ARGS__, true); }
+#define STREAM_PAIR(name, params, ...)    \
+  CUresult name params;                   \
+  CUresult name##_ptsz params;            \
+  CUresult name params {                  \
+    SITE_AND_READY;                       \
+    return do_##name(__VA_ARGS__, false); \
+  }                                       \
+  CUresult name##_ptsz params {           \
+    SITE_AND_READY;                       \
+    return do_##name(__VA_ARGS__, true);  \
+  }
+#define DEFAULT_PAIR(name, params, ...)   \
+  CUresult name params;                   \
+  CUresult name##_ptds params;            \
+  CUresult name params {                  \
+    SITE_AND_READY;                       \
+    return do_##name(__VA_ARGS__, false); \
+  }                                       \
+  CUresult name##_ptds params {           \
+    SITE_AND_READY;                       \
+    return do_##name(__VA_ARGS__, true);  \
+  }
 #define SITE_AND_READY ENTER
 
 /* ---- the process ---------------------------------------------------------------------------------------------------- */
@@ -77,8 +89,8 @@ struct driver {
   _Atomic int state; /* 0 new, 1 ready, 2 child of a process that was ready */
   struct gpu gpu;
   struct fake_profile profile;
-  uint32_t device_count;           /* visible ones */
-  uint32_t visible[GPU_DEVICES];   /* ordinal to card */
+  uint32_t device_count;         /* visible ones */
+  uint32_t visible[GPU_DEVICES]; /* ordinal to card */
   uint64_t default_kernel_ns;
 };
 extern struct driver driver;
@@ -131,7 +143,7 @@ struct CUctx_st {
   size_t limits[16];
   int cache_config, shared_config;
   struct CUstream_st *legacy;
-  struct CUstream_st *streams;    /* under driver_lock */
+  struct CUstream_st *streams; /* under driver_lock */
   struct CUctx_st *next;
 };
 
@@ -150,11 +162,11 @@ struct CUstream_st {
   int priority;
   bool legacy, per_thread;
   unsigned long long id;
-  _Atomic uint64_t last;             /* newest operation in the lane */
-  struct later *later, **later_end;  /* what waits for the host, in order; under later_lock */
-  _Atomic int waiting;               /* how many of these */
-  struct capture *capture;           /* not null while recording */
-  struct CUstream_st *next;          /* of the context */
+  _Atomic uint64_t last;            /* newest operation in the lane */
+  struct later *later, **later_end; /* what waits for the host, in order; under later_lock */
+  _Atomic int waiting;              /* how many of these */
+  struct capture *capture;          /* not null while recording */
+  struct CUstream_st *next;         /* of the context */
 };
 
 /* Null, 1 and 2 as the flavour means them. Null if the handle is no stream of a living context. */
@@ -165,25 +177,25 @@ struct CUevent_st {
   struct CUctx_st *ctx;
   unsigned int flags;
   struct lane *lane;
-  uint64_t number;             /* operation that marks it; 0 never recorded */
-  _Atomic uint64_t end_ns;     /* once known */
-  _Atomic int waiting;         /* records that wait for the host to let the stream go on */
-  struct capture *capture;     /* recorded by a stream that records */
+  uint64_t number;         /* operation that marks it; 0 never recorded */
+  _Atomic uint64_t end_ns; /* once known */
+  _Atomic int waiting;     /* records that wait for the host to let the stream go on */
+  struct capture *capture; /* recorded by a stream that records */
 };
 
 /* Work that must wait for the host: a host function, a value in memory, and all that follows it in its stream. */
 enum later_kind { LATER_KERNEL, LATER_CALL, LATER_UNTIL, LATER_RECORD, LATER_AFTER };
 struct later {
   enum later_kind kind;
-  uint64_t work_ns, kernels;             /* LATER_KERNEL */
-  void (*call)(void *), *data;           /* LATER_CALL */
+  uint64_t work_ns, kernels;   /* LATER_KERNEL */
+  void (*call)(void *), *data; /* LATER_CALL */
   void (*call_stream)(CUstream, CUresult, void *);
-  bool owned;                            /* data is freed after it */
-  bool (*until)(const struct later *l);  /* LATER_UNTIL */
+  bool owned;                           /* data is freed after it */
+  bool (*until)(const struct later *l); /* LATER_UNTIL */
   const volatile void *address;
   uint64_t value;
   unsigned int flags;
-  struct CUevent_st *event;              /* LATER_RECORD, LATER_AFTER */
+  struct CUevent_st *event; /* LATER_RECORD, LATER_AFTER */
   struct later *next;
 };
 
@@ -218,7 +230,16 @@ CUresult capture_wait(struct CUstream_st *s, struct CUevent_st *e);
 
 /* ---- memory --------------------------------------------------------------------------------------------------------- */
 
-enum memory_kind { MEMORY_DEVICE, MEMORY_MANAGED, MEMORY_HOST, MEMORY_REGISTERED, MEMORY_POOL, MEMORY_GRAPH, MEMORY_IPC, MEMORY_VMM };
+enum memory_kind {
+  MEMORY_DEVICE,
+  MEMORY_MANAGED,
+  MEMORY_HOST,
+  MEMORY_REGISTERED,
+  MEMORY_POOL,
+  MEMORY_GRAPH,
+  MEMORY_IPC,
+  MEMORY_VMM
+};
 
 struct memory {
   uint64_t at, bytes; /* as asked for */

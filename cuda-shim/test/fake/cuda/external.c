@@ -34,13 +34,21 @@ CUresult cuImportExternalMemory(CUexternalMemory *memory, const CUDA_EXTERNAL_ME
   return CUDA_SUCCESS;
 }
 
-CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *dptr, CUexternalMemory memory, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc);
-CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *dptr, CUexternalMemory memory, const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc) {
+CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *dptr, CUexternalMemory memory,
+                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc);
+CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr *dptr, CUexternalMemory memory,
+                                         const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc) {
   ENTER_CTX;
   if (dptr == NULL || desc == NULL || memory == NULL || memory->magic != MAGIC_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
-  if (desc->size == 0 || desc->offset > memory->bytes || desc->size > memory->bytes - desc->offset) return CUDA_ERROR_INVALID_VALUE;
+  if (desc->size == 0 || desc->offset > memory->bytes || desc->size > memory->bytes - desc->offset)
+    return CUDA_ERROR_INVALID_VALUE;
   uint64_t mapped = (desc->size + 4095) / 4096 * 4096;
-  struct memory m = {.at = memory_map(mapped), .bytes = desc->size, .mapped = mapped, .kind = MEMORY_DEVICE, .device = memory->device, .ctx = ctx};
+  struct memory m = {.at = memory_map(mapped),
+                     .bytes = desc->size,
+                     .mapped = mapped,
+                     .kind = MEMORY_DEVICE,
+                     .device = memory->device,
+                     .ctx = ctx};
   if (m.at == 0 || !memory_insert(&m)) return CUDA_ERROR_OUT_OF_MEMORY;
   *dptr = m.at; /* goes with cuMemFree */
   return CUDA_SUCCESS;

@@ -39,7 +39,8 @@ static bool fill(struct CUgraphNode_st *n, const struct CUgraphNode_st *pattern,
   return true;
 }
 
-struct CUgraphNode_st *graph_add(struct CUgraph_st *g, const struct CUgraphNode_st *pattern, const CUgraphNode *before, size_t count) {
+struct CUgraphNode_st *graph_add(struct CUgraph_st *g, const struct CUgraphNode_st *pattern, const CUgraphNode *before,
+                                 size_t count) {
   struct CUgraphNode_st *n = calloc(1, sizeof *n);
   struct CUgraphNode_st **grown = realloc(g->nodes, (g->count + 1) * sizeof *grown);
   if (grown != NULL) g->nodes = grown;
@@ -196,7 +197,8 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
   return flags > 15 ? CUDA_ERROR_INVALID_VALUE : instantiate(exec, graph);
 }
 
-static CUresult do_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params, bool per_thread) {
+static CUresult do_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params,
+                                                bool per_thread) {
   (void)per_thread;
   if (params == NULL) return CUDA_ERROR_INVALID_VALUE;
   CUresult result = instantiate(exec, graph);
@@ -204,7 +206,8 @@ static CUresult do_cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph
   params->result_out = result == CUDA_SUCCESS ? 0 : 1;
   return result;
 }
-STREAM_PAIR(cuGraphInstantiateWithParams, (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params), exec, graph, params)
+STREAM_PAIR(cuGraphInstantiateWithParams, (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params), exec,
+            graph, params)
 
 static CUresult do_cuGraphUpload(CUgraphExec exec, CUstream stream, bool per_thread) {
   if (exec == NULL || exec->magic != MAGIC_EXEC) return CUDA_ERROR_INVALID_VALUE;

@@ -15,8 +15,8 @@ struct CUgraphNode_st {
   void (*call)(void *);           /* copy, fill, host function */
   void *data;                     /* a copy if data_bytes > 0 */
   size_t data_bytes;
-  uint64_t bytes;                 /* allocation */
-  CUdeviceptr dptr;               /* allocation, release */
+  uint64_t bytes;   /* allocation */
+  CUdeviceptr dptr; /* allocation, release */
   struct CUgraph_st *child;
   struct CUgraphNode_st **before; /* dependencies */
   size_t before_count;
@@ -38,7 +38,8 @@ struct CUgraphExec_st {
 struct CUgraph_st *graph_new(void);
 void graph_free(struct CUgraph_st *g);
 /* A node like the pattern; null if there is no memory. */
-struct CUgraphNode_st *graph_add(struct CUgraph_st *g, const struct CUgraphNode_st *pattern, const CUgraphNode *before, size_t count);
+struct CUgraphNode_st *graph_add(struct CUgraph_st *g, const struct CUgraphNode_st *pattern, const CUgraphNode *before,
+                                 size_t count);
 /* Children laid out flat. */
 struct CUgraph_st *graph_copy(const struct CUgraph_st *g);
 static inline bool graph_valid(const struct CUgraph_st *g) { return g != NULL && g->magic == MAGIC_GRAPH; }

@@ -159,7 +159,8 @@ static CUresult do_cuStreamAddCallback(CUstream stream, CUstreamCallback fn, voi
   stream_later(s, &(struct later){.kind = LATER_CALL, .call_stream = fn, .data = data});
   return CUDA_SUCCESS;
 }
-STREAM_PAIR(cuStreamAddCallback, (CUstream stream, CUstreamCallback fn, void *data, unsigned int flags), stream, fn, data, flags)
+STREAM_PAIR(cuStreamAddCallback, (CUstream stream, CUstreamCallback fn, void *data, unsigned int flags), stream, fn, data,
+            flags)
 
 /* The value is the program's own memory, which it may write at any moment: that race is the interface's. */
 __attribute__((no_sanitize("thread"))) static bool value_is_there(const struct later *l) {
@@ -212,11 +213,11 @@ static CUresult write_value(CUstream stream, CUdeviceptr address, uint64_t value
 }
 
 #define VALUE_PAIRS(bits, wide)                                                                                            \
-  static CUresult do_cuStreamWaitValue##bits##_v2(CUstream s, CUdeviceptr a, uint##bits##_t v, unsigned int f, bool pt) {    \
+  static CUresult do_cuStreamWaitValue##bits##_v2(CUstream s, CUdeviceptr a, uint##bits##_t v, unsigned int f, bool pt) {  \
     return wait_value(s, a, v, f, wide, pt);                                                                               \
   }                                                                                                                        \
-  STREAM_PAIR(cuStreamWaitValue##bits##_v2, (CUstream s, CUdeviceptr a, uint##bits##_t v, unsigned int f), s, a, v, f)      \
-  static CUresult do_cuStreamWriteValue##bits##_v2(CUstream s, CUdeviceptr a, uint##bits##_t v, unsigned int f, bool pt) {   \
+  STREAM_PAIR(cuStreamWaitValue##bits##_v2, (CUstream s, CUdeviceptr a, uint##bits##_t v, unsigned int f), s, a, v, f)     \
+  static CUresult do_cuStreamWriteValue##bits##_v2(CUstream s, CUdeviceptr a, uint##bits##_t v, unsigned int f, bool pt) { \
     (void)f;                                                                                                               \
     return write_value(s, a, v, wide, pt);                                                                                 \
   }                                                                                                                        \

@@ -27,9 +27,9 @@ static CUresult launch(CUfunction f, bool fits, CUstream stream, void **params, 
   return fits ? stream_work(s, ns, 1) : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult do_cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
-                                  unsigned int bz, unsigned int shared, CUstream stream, void **params, void **extra,
-                                  bool per_thread) {
+static CUresult do_cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                                  unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params,
+                                  void **extra, bool per_thread) {
   (void)shared;
   return launch(f, grid_fits(gx, gy, gz, bx, by, bz), stream, params, extra, per_thread);
 }
@@ -43,12 +43,13 @@ static CUresult do_cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void 
   bool fits = grid_fits(c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ);
   return launch(f, fits, c->hStream, params, extra, per_thread);
 }
-STREAM_PAIR(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction f, void **params, void **extra), config, f, params, extra)
+STREAM_PAIR(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction f, void **params, void **extra), config, f, params,
+            extra)
 
 /* All blocks must be on the card at once: 2048 threads a multiprocessor. */
 static CUresult do_cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                                             unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **params,
-                                             bool per_thread) {
+                                             unsigned int by, unsigned int bz, unsigned int shared, CUstream stream,
+                                             void **params, bool per_thread) {
   int each = 0, sms = 0;
   (void)shared;
   struct CUctx_st *ctx = context_current();

@@ -1,10 +1,10 @@
 /* Libraries and their kernels: modules without a context. */
 #include "kernel.h"
 
-CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit, void **jit_values, unsigned int jit_count, int *options,
-                           void **option_values, unsigned int option_count);
-CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit, void **jit_values, unsigned int jit_count, int *options,
-                           void **option_values, unsigned int option_count) {
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit, void **jit_values, unsigned int jit_count,
+                           int *options, void **option_values, unsigned int option_count);
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, int *jit, void **jit_values, unsigned int jit_count,
+                           int *options, void **option_values, unsigned int option_count) {
   ENTER;
   (void)jit;
   (void)jit_values;
@@ -173,8 +173,10 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, 
   return occupancy(blocks, f, block_size);
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int block_size, size_t shared, unsigned int flags);
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int block_size, size_t shared, unsigned int flags) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int block_size, size_t shared,
+                                                              unsigned int flags);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int block_size, size_t shared,
+                                                              unsigned int flags) {
   ENTER;
   (void)shared;
   return flags > 1 ? CUDA_ERROR_INVALID_VALUE : occupancy(blocks, f, block_size);

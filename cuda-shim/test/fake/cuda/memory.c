@@ -19,9 +19,7 @@ static unsigned long long next_id;
  * counting around it, and the cost of the latter is what benchmarks of limits want to see.
  */
 enum { SPARE = 32, SPARE_BYTES = 64 << 20 };
-static struct {
-  uint64_t at, bytes;
-} spare[SPARE];
+static struct { uint64_t at, bytes; } spare[SPARE];
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t take_spare(uint64_t bytes) {
@@ -178,12 +176,10 @@ static CUresult allocate(struct CUctx_st *ctx, CUdeviceptr *dptr, size_t size, e
   if (unsafe != CUDA_SUCCESS) return unsafe;
   bool charged = kind == MEMORY_DEVICE;
   if (size > (UINT64_C(1) << 46)) return CUDA_ERROR_OUT_OF_MEMORY;
-  return give_out((struct memory){.bytes = size,
-                                  .charged = charged ? device_round(size) : 0,
-                                  .kind = kind,
-                                  .device = ctx->device,
-                                  .ctx = ctx},
-                  dptr);
+  return give_out(
+      (struct memory){
+          .bytes = size, .charged = charged ? device_round(size) : 0, .kind = kind, .device = ctx->device, .ctx = ctx},
+      dptr);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t size) {

@@ -55,11 +55,15 @@ static CUresult resolve(const struct side *s, const CUDA_MEMCPY3D *p, const char
   size_t offset = s->z * *slice + s->y * row + s->x;
   size_t bytes = extent(p->WidthInBytes, p->Height, p->Depth, row, *slice);
   switch (s->type) {
-    case CU_MEMORYTYPE_HOST: *at = (const char *)s->host + offset; return s->host == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    case CU_MEMORYTYPE_HOST:
+      *at = (const char *)s->host + offset;
+      return s->host == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     case CU_MEMORYTYPE_DEVICE:
       *at = (const char *)(uintptr_t)s->device + offset;
       return covered(s->device + offset, bytes) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    case CU_MEMORYTYPE_UNIFIED: *at = (const char *)(uintptr_t)s->device + offset; return s->device == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    case CU_MEMORYTYPE_UNIFIED:
+      *at = (const char *)(uintptr_t)s->device + offset;
+      return s->device == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     case CU_MEMORYTYPE_ARRAY: break;
     default: return CUDA_ERROR_INVALID_VALUE;
   }
@@ -73,18 +77,27 @@ CUresult move_of_3d(const CUDA_MEMCPY3D *p, struct move *out) {
   const char *to = NULL;
   if (p == NULL) return CUDA_ERROR_INVALID_VALUE;
   *out = (struct move){.width = p->WidthInBytes, .height = p->Height, .depth = p->Depth};
-  struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes, p->srcY, p->srcZ, p->srcPitch, p->srcHeight};
-  struct side dest = {p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes, p->dstY, p->dstZ, p->dstPitch, p->dstHeight};
+  struct side from = {p->srcMemoryType, p->srcHost, p->srcDevice, p->srcArray, p->srcXInBytes,
+                      p->srcY,          p->srcZ,    p->srcPitch,  p->srcHeight};
+  struct side dest = {p->dstMemoryType, p->dstHost, p->dstDevice, p->dstArray, p->dstXInBytes,
+                      p->dstY,          p->dstZ,    p->dstPitch,  p->dstHeight};
   CUresult result = resolve(&from, p, &out->from, &out->from_pitch, &out->from_slice);
   if (result == CUDA_SUCCESS) result = resolve(&dest, p, &to, &out->to_pitch, &out->to_slice);
   out->to = (char *)(uintptr_t)to;
   return result;
 }
 
-CUresult move_of_fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, struct move *out) {
+CUresult move_of_fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height,
+                      struct move *out) {
   size_t bytes = width * element;
   if (element != 1 && element != 2 && element != 4) return CUDA_ERROR_INVALID_VALUE;
   if (height > 1 && pitch < bytes) return CUDA_ERROR_INVALID_VALUE;
-  *out = (struct move){.to = (char *)(uintptr_t)to, .to_pitch = pitch, .width = bytes, .height = height, .depth = 1, .value = value, .element = element};
+  *out = (struct move){.to = (char *)(uintptr_t)to,
+                       .to_pitch = pitch,
+                       .width = bytes,
+                       .height = height,
+                       .depth = 1,
+                       .value = value,
+                       .element = element};
   return covered(to, extent(bytes, height, 1, pitch, 0)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -14,7 +14,8 @@ struct move {
 
 void move_run(void *move);
 CUresult move_of_3d(const CUDA_MEMCPY3D *p, struct move *out);
-CUresult move_of_fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, struct move *out);
+CUresult move_of_fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height,
+                      struct move *out);
 /* The bytes of an array, for copies from and to it; null if it is none. */
 char *array_bytes(CUarray array, size_t *pitch, size_t *slice);
 

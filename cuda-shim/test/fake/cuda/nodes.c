@@ -27,7 +27,8 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph graph) {
   return *clone == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-static CUresult add(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const struct CUgraphNode_st *pattern) {
+static CUresult add(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                    const struct CUgraphNode_st *pattern) {
   if (node == NULL || !graph_valid(g) || (before == NULL && count > 0)) return CUDA_ERROR_INVALID_VALUE;
   *node = graph_add(g, pattern, before, count);
   return *node == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
@@ -45,21 +46,25 @@ static CUresult set_kernel(struct CUgraphNode_st *n, const CUDA_KERNEL_NODE_PARA
   return CUDA_SUCCESS;
 }
 
-static CUresult add_kernel(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_KERNEL_NODE_PARAMS *p,
-                           bool second) {
+static CUresult add_kernel(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                           const CUDA_KERNEL_NODE_PARAMS *p, bool second) {
   struct CUgraphNode_st n = {0};
   CUresult result = set_kernel(&n, p, second);
   return result == CUDA_SUCCESS ? add(node, g, before, count, &n) : result;
 }
 
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_KERNEL_NODE_PARAMS *p);
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_KERNEL_NODE_PARAMS *p) {
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                              const CUDA_KERNEL_NODE_PARAMS *p);
+CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                              const CUDA_KERNEL_NODE_PARAMS *p) {
   ENTER;
   return add_kernel(node, g, before, count, p, false);
 }
 
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_KERNEL_NODE_PARAMS *p);
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_KERNEL_NODE_PARAMS *p) {
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                                 const CUDA_KERNEL_NODE_PARAMS *p);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                                 const CUDA_KERNEL_NODE_PARAMS *p) {
   ENTER;
   return add_kernel(node, g, before, count, p, true);
 }
@@ -73,7 +78,8 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p);
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p) {
   ENTER;
-  if (node == NULL || node->magic != MAGIC_NODE || node->type != CU_GRAPH_NODE_TYPE_KERNEL || p == NULL) return CUDA_ERROR_INVALID_VALUE;
+  if (node == NULL || node->magic != MAGIC_NODE || node->type != CU_GRAPH_NODE_TYPE_KERNEL || p == NULL)
+    return CUDA_ERROR_INVALID_VALUE;
   *p = node->kernel;
   return CUDA_SUCCESS;
 }
@@ -85,7 +91,8 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, c
   if (exec == NULL || exec->magic != MAGIC_EXEC || node == NULL || node->magic != MAGIC_NODE) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < exec->graph->count; i++) {
     struct CUgraphNode_st *n = exec->graph->nodes[i];
-    if (n->type == CU_GRAPH_NODE_TYPE_KERNEL && memcmp(&n->kernel, &node->kernel, sizeof n->kernel) == 0) return set_kernel(n, p, true);
+    if (n->type == CU_GRAPH_NODE_TYPE_KERNEL && memcmp(&n->kernel, &node->kernel, sizeof n->kernel) == 0)
+      return set_kernel(n, p, true);
   }
   return CUDA_ERROR_INVALID_VALUE;
 }
@@ -98,32 +105,40 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph g, const CUgraphNode *be
   return add(node, g, before, count, &(struct CUgraphNode_st){.type = CU_NODE_EMPTY});
 }
 
-CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_HOST_NODE_PARAMS *p);
-CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_HOST_NODE_PARAMS *p) {
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                            const CUDA_HOST_NODE_PARAMS *p);
+CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                            const CUDA_HOST_NODE_PARAMS *p) {
   ENTER;
   if (p == NULL || p->fn == NULL) return CUDA_ERROR_INVALID_VALUE;
   return add(node, g, before, count, &(struct CUgraphNode_st){.type = CU_NODE_HOST, .call = p->fn, .data = p->userData});
 }
 
-CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_MEMCPY3D *p, CUcontext ctx);
-CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_MEMCPY3D *p, CUcontext ctx) {
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_MEMCPY3D *p,
+                              CUcontext ctx);
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_MEMCPY3D *p,
+                              CUcontext ctx) {
   ENTER;
   struct move m;
   (void)ctx;
   CUresult result = move_of_3d(p, &m);
   if (result != CUDA_SUCCESS) return result;
-  return add(node, g, before, count, &(struct CUgraphNode_st){.type = CU_NODE_MEMCPY, .call = move_run, .data = &m, .data_bytes = sizeof m});
+  return add(node, g, before, count,
+             &(struct CUgraphNode_st){.type = CU_NODE_MEMCPY, .call = move_run, .data = &m, .data_bytes = sizeof m});
 }
 
-CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx);
-CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx) {
+CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                              const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx);
+CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                              const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx) {
   ENTER;
   struct move m;
   (void)ctx;
   if (p == NULL) return CUDA_ERROR_INVALID_VALUE;
   CUresult result = move_of_fill(p->dst, p->pitch, p->value, p->elementSize, p->width, p->height, &m);
   if (result != CUDA_SUCCESS) return result;
-  return add(node, g, before, count, &(struct CUgraphNode_st){.type = CU_NODE_MEMSET, .call = move_run, .data = &m, .data_bytes = sizeof m});
+  return add(node, g, before, count,
+             &(struct CUgraphNode_st){.type = CU_NODE_MEMSET, .call = move_run, .data = &m, .data_bytes = sizeof m});
 }
 
 CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, CUgraph child);
@@ -135,21 +150,28 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph g, const CUgraphNod
   return add(node, g, before, count, &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_GRAPH, .child = copy});
 }
 
-static CUresult add_alloc(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *p) {
+static CUresult add_alloc(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                          CUDA_MEM_ALLOC_NODE_PARAMS *p) {
   if (!graph_valid(g) || p == NULL || p->bytesize == 0 || p->poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
       !valid_device(p->poolProps.location.id)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   uint64_t mapped = (p->bytesize + 4095) / 4096 * 4096;
-  struct memory m = {.at = memory_map(mapped), .bytes = p->bytesize, .mapped = mapped, .kind = MEMORY_GRAPH, .device = p->poolProps.location.id};
+  struct memory m = {.at = memory_map(mapped),
+                     .bytes = p->bytesize,
+                     .mapped = mapped,
+                     .kind = MEMORY_GRAPH,
+                     .device = p->poolProps.location.id};
   if (m.at == 0 || !memory_insert(&m)) return CUDA_ERROR_OUT_OF_MEMORY;
   p->dptr = m.at;
   g->device = m.device;
-  return add(node, g, before, count,
-             &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .bytes = (m.bytes + 511) / 512 * 512, .dptr = m.at});
+  return add(
+      node, g, before, count,
+      &(struct CUgraphNode_st){.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .bytes = (m.bytes + 511) / 512 * 512, .dptr = m.at});
 }
 
-CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count, CUDA_MEM_ALLOC_NODE_PARAMS *p) {
+CUresult cuGraphAddMemAllocNode(CUgraphNode *node, CUgraph g, const CUgraphNode *before, size_t count,
+                                CUDA_MEM_ALLOC_NODE_PARAMS *p) {
   ENTER;
   return add_alloc(node, g, before, count, p);
 }
@@ -178,7 +200,8 @@ static CUresult add_any(CUgraphNode *node, CUgraph g, const CUgraphNode *before,
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return add_free(node, g, before, count, *(CUdeviceptr *)inside);
     case CU_NODE_EMPTY: return add(node, g, before, count, &(struct CUgraphNode_st){.type = CU_NODE_EMPTY});
     case CU_NODE_HOST:
-      return add(node, g, before, count, &(struct CUgraphNode_st){.type = CU_NODE_HOST, .call = host->fn, .data = host->userData});
+      return add(node, g, before, count,
+                 &(struct CUgraphNode_st){.type = CU_NODE_HOST, .call = host->fn, .data = host->userData});
     default: return CUDA_ERROR_NOT_SUPPORTED;
   }
 }

@@ -10,12 +10,14 @@ static CUresult alloc(CUmemoryPool pool, CUdeviceptr *dptr, size_t size, CUstrea
 static CUresult do_cuMemAllocAsync(CUdeviceptr *dptr, size_t size, CUstream stream, bool per_thread) {
   return alloc(NULL, dptr, size, stream, per_thread);
 }
-STREAM_PAIR(cuMemAllocAsync, (CUdeviceptr *dptr, size_t size, CUstream stream), dptr, size, stream)
+STREAM_PAIR(cuMemAllocAsync, (CUdeviceptr * dptr, size_t size, CUstream stream), dptr, size, stream)
 
-static CUresult do_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUstream stream, bool per_thread) {
+static CUresult do_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUstream stream,
+                                           bool per_thread) {
   return pool == NULL ? CUDA_ERROR_INVALID_VALUE : alloc(pool, dptr, size, stream, per_thread);
 }
-STREAM_PAIR(cuMemAllocFromPoolAsync, (CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUstream stream), dptr, size, pool, stream)
+STREAM_PAIR(cuMemAllocFromPoolAsync, (CUdeviceptr * dptr, size_t size, CUmemoryPool pool, CUstream stream), dptr, size, pool,
+            stream)
 
 static CUresult do_cuMemFreeAsync(CUdeviceptr dptr, CUstream stream, bool per_thread) {
   struct memory m;

@@ -25,7 +25,9 @@ static CUresult answer(void *data, int which, const struct memory *m, CUdevicept
     case CU_POINTER_ATTRIBUTE_MAPPED: *(int *)data = 1; return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(int *)data = m->kind == MEMORY_VMM; return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)data = 3; return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(CUmemoryPool *)data = m->kind == MEMORY_POOL ? m->pool : NULL; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      *(CUmemoryPool *)data = m->kind == MEMORY_POOL ? m->pool : NULL;
+      return CUDA_SUCCESS;
     default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
@@ -71,8 +73,13 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr dptr) {
   ENTER;
   struct memory m;
   if (handle == NULL || !memory_find(dptr, &m) || m.kind != MEMORY_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-  struct ipc ipc = {.magic = IPC_MAGIC, .slot = driver.gpu.slot, .generation = driver.gpu.tag >> 16, .at = m.at, .bytes = m.bytes,
-                    .offset = dptr - m.at, .card = card_of(m.device)};
+  struct ipc ipc = {.magic = IPC_MAGIC,
+                    .slot = driver.gpu.slot,
+                    .generation = driver.gpu.tag >> 16,
+                    .at = m.at,
+                    .bytes = m.bytes,
+                    .offset = dptr - m.at,
+                    .card = card_of(m.device)};
   memset(handle, 0, sizeof *handle);
   memcpy(handle, &ipc, sizeof ipc);
   return CUDA_SUCCESS;
@@ -90,14 +97,17 @@ static CUresult open_handle(CUdeviceptr *dptr, const struct ipc *ipc, struct CUc
   int spare = -1;
   for (int i = 0; i < 1024; i++) {
     if (opened[i].count == 0) spare = spare < 0 ? i : spare;
-    if (opened[i].count == 0 || opened[i].ipc.slot != ipc->slot || opened[i].ipc.generation != ipc->generation || opened[i].ipc.at != ipc->at) continue;
+    if (opened[i].count == 0 || opened[i].ipc.slot != ipc->slot || opened[i].ipc.generation != ipc->generation ||
+        opened[i].ipc.at != ipc->at)
+      continue;
     opened[i].count++;
     *dptr = opened[i].at + ipc->offset;
     return CUDA_SUCCESS;
   }
   if (spare < 0) return CUDA_ERROR_OUT_OF_MEMORY;
   uint64_t mapped = (ipc->bytes + 4095) / 4096 * 4096;
-  struct memory m = {.at = memory_map(mapped), .bytes = ipc->bytes, .mapped = mapped, .kind = MEMORY_IPC, .device = ctx->device, .ctx = ctx};
+  struct memory m = {
+      .at = memory_map(mapped), .bytes = ipc->bytes, .mapped = mapped, .kind = MEMORY_IPC, .device = ctx->device, .ctx = ctx};
   if (m.at == 0 || !memory_insert(&m)) return CUDA_ERROR_OUT_OF_MEMORY;
   opened[spare].ipc = *ipc;
   opened[spare].at = m.at;

@@ -102,7 +102,8 @@ CUresult pool_alloc(CUmemoryPool pool, CUdeviceptr *dptr, size_t size, struct CU
   if (size > (UINT64_C(1) << 46)) return CUDA_ERROR_OUT_OF_MEMORY;
   CUresult implicit = capture_legacy(s);
   if (implicit != CUDA_SUCCESS) return implicit;
-  struct memory m = {.bytes = size, .charged = (size + 511) / 512 * 512, .kind = MEMORY_POOL, .device = s->ctx->device, .ctx = s->ctx};
+  struct memory m = {
+      .bytes = size, .charged = (size + 511) / 512 * 512, .kind = MEMORY_POOL, .device = s->ctx->device, .ctx = s->ctx};
   CUresult result = take(pool, m.device, m.charged, &m.pool);
   if (result != CUDA_SUCCESS) return result;
   m.device = m.pool->device;

@@ -29,8 +29,8 @@ struct row {
 #define IS_THREAD true
 
 static const struct row ROWS[] = {
-#include "hooks.def"
 #include "extra.def"
+#include "hooks.def"
 };
 
 CUresult cuDriverGetVersion(int *version);
@@ -81,7 +81,8 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_
   return look_up(symbol, pfn, version, flags, NULL);
 }
 
-CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *status) {
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status) {
   ENTER_OPEN;
   return look_up(symbol, pfn, version, flags, status);
 }

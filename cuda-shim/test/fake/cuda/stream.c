@@ -22,8 +22,7 @@ void stream_note(struct CUstream_st *s, uint64_t number) {
 static struct CUstream_st *make(struct CUctx_st *ctx, unsigned flags, int priority, bool per_thread) {
   struct CUstream_st *s = calloc(1, sizeof *s);
   if (s == NULL) return NULL;
-  *s = (struct CUstream_st){
-      .magic = MAGIC_STREAM, .ctx = ctx, .flags = flags, .priority = priority, .per_thread = per_thread};
+  *s = (struct CUstream_st){.magic = MAGIC_STREAM, .ctx = ctx, .flags = flags, .priority = priority, .per_thread = per_thread};
   s->later_end = &s->later;
   (void)pthread_mutex_lock(&driver_lock);
   s->id = ++next_id;
@@ -228,4 +227,5 @@ static CUresult do_cuStreamAttachMemAsync(CUstream stream, CUdeviceptr dptr, siz
   if (stream_of(stream, per_thread) == NULL) return CUDA_ERROR_INVALID_HANDLE;
   return memory_find(dptr, &m) && m.kind == MEMORY_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
-STREAM_PAIR(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr dptr, size_t size, unsigned int flags), stream, dptr, size, flags)
+STREAM_PAIR(cuStreamAttachMemAsync, (CUstream stream, CUdeviceptr dptr, size_t size, unsigned int flags), stream, dptr, size,
+            flags)

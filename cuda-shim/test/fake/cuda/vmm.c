@@ -61,7 +61,8 @@ static CUresult check_prop(const CUmemAllocationProp *prop) {
   return host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop, unsigned long long flags) {
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                     unsigned long long flags) {
   ENTER;
   if (handle == NULL || size == 0 || size % GRAIN != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   CUresult result = check_prop(prop);
@@ -114,7 +115,8 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CU
 CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr hint, unsigned long long flags) {
   ENTER;
   size_t align = alignment < GRAIN ? GRAIN : alignment;
-  if (ptr == NULL || size == 0 || size % GRAIN != 0 || flags != 0 || (align & (align - 1)) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (ptr == NULL || size == 0 || size % GRAIN != 0 || flags != 0 || (align & (align - 1)) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
   if (size > (UINT64_C(1) << 46)) return CUDA_ERROR_OUT_OF_MEMORY;
   char *at = mmap((void *)(uintptr_t)hint, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -236,7 +238,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
   return m == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-CUresult cuMemExportToShareableHandle(void *shared, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type, unsigned long long flags) {
+CUresult cuMemExportToShareableHandle(void *shared, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
+                                      unsigned long long flags) {
   ENTER;
   const struct handle *h = of(handle);
   if (shared == NULL || h == NULL || flags != 0 || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || h->fd < 0) {

@@ -32,8 +32,8 @@ static int processes(const struct gpu *g) {
       const struct gpu_share *share = &p->on[d];
       if (share->peak == 0 && share->busy_ns == 0) continue;
       (void)printf("%u %d %s %.15s %llu %llu %llu %llu %d\n", d, alive ? pid : 0, alive ? "live" : "gone", p->name,
-                   alive ? (unsigned long long)share->bytes : 0, (unsigned long long)share->peak, (unsigned long long)share->busy_ns,
-                   (unsigned long long)share->kernels, p->pid);
+                   alive ? (unsigned long long)share->bytes : 0, (unsigned long long)share->peak,
+                   (unsigned long long)share->busy_ns, (unsigned long long)share->kernels, p->pid);
     }
   }
   return 0;

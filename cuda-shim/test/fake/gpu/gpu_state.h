@@ -37,7 +37,7 @@ struct gpu_op {
 };
 
 struct gpu_queue {
-  _Alignas(64) _Atomic uint32_t owner; /* tag of the process, 0 free; changed under the card's schedule lock */
+  _Alignas(64) _Atomic uint32_t owner;  /* tag of the process, 0 free; changed under the card's schedule lock */
   _Alignas(64) _Atomic uint64_t pushed; /* by the owner alone */
   _Alignas(64) _Atomic uint64_t done;   /* by the schedule */
   uint64_t left_ns;                     /* of the operation at `done`, once it has begun */
@@ -52,16 +52,16 @@ struct gpu_bucket {
 
 struct gpu_device {
   char uuid[80];
-  uint64_t total;                      /* bytes that processes can have */
+  uint64_t total; /* bytes that processes can have */
   _Alignas(64) _Atomic uint32_t memory_lock;
-  _Atomic uint64_t used, peak;         /* sum of the processes, under the lock; the highest that it has been */
+  _Atomic uint64_t used, peak; /* sum of the processes, under the lock; the highest that it has been */
   _Alignas(64) _Atomic uint32_t schedule_lock;
   _Atomic uint64_t now_ns;             /* the schedule is worked out up to here */
   _Atomic uint64_t busy_ns, switch_ns; /* kernels ran; the card changed from one process to another */
   uint64_t slice_left_ns;
   uint64_t looked_for_dead_ns;
-  uint32_t current, last_ran;          /* queues, GPU_QUEUES: none */
-  uint32_t queue_high;                 /* no queue at or above was ever used */
+  uint32_t current, last_ran; /* queues, GPU_QUEUES: none */
+  uint32_t queue_high;        /* no queue at or above was ever used */
   struct gpu_bucket buckets[GPU_BUCKETS];
 };
 
