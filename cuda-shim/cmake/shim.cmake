@@ -93,7 +93,7 @@ foreach(library profiler wrapper)
   target_compile_definitions(preload-${library} PRIVATE _GNU_SOURCE)
   vgpu_as_shipped(preload-${library})
 endforeach()
-foreach(program lookup wrapped)
+foreach(program lookup wrapped runtime)
   add_executable(preload-${program} test/preload/${program}_program.c)
   target_compile_definitions(preload-${program} PRIVATE _GNU_SOURCE)
   vgpu_as_shipped(preload-${program})
@@ -131,3 +131,8 @@ shim_test(control-storm ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh storm ${CMAKE_
   $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-limited> $<TARGET_FILE:preload-make-limits> $<TARGET_FILE:fake-gpu>
   ${CMAKE_BINARY_DIR}/fake)
 set_property(TEST control-storm APPEND PROPERTY LABELS as-shipped)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  shim_test(control-runtime ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh runtime ${CMAKE_SOURCE_DIR}/test/preload/runtime.sh
+    $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-runtime> ${CMAKE_BINARY_DIR}/fake)
+  set_tests_properties(control-runtime PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS "native;as-shipped")
+endif()
