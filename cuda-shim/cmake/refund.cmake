@@ -1,6 +1,9 @@
 # The refund ledger, the programs that use it outside Kubernetes, and their tests.
 
-add_library(vgpu-refund STATIC src/refund/gpu_model.c src/refund/refund.c src/refund/share.c src/refund/turns.c src/refund/util.c)
+set(refund_sources gpu_model refund share turns util)
+list(TRANSFORM refund_sources PREPEND src/refund/)
+list(TRANSFORM refund_sources APPEND .c)
+add_library(vgpu-refund STATIC ${refund_sources})
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS src/refund/gpu_model.def)
 
 function(refund_program name)
@@ -15,7 +18,6 @@ foreach(name share attack turns slicer)
   set_tests_properties(refund-${name} PROPERTIES LABELS native TIMEOUT 60)
 endforeach()
 
-set(refund_sources src/refund/gpu_model.c src/refund/refund.c src/refund/share.c)
 vgpu_test_program(fuzz-refund test/fuzz/fuzz_refund.c ${refund_sources})
 target_compile_options(fuzz-refund PRIVATE ${sanitize})
 target_link_options(fuzz-refund PRIVATE ${sanitize})
@@ -26,3 +28,21 @@ add_custom_command(TARGET fuzz POST_BUILD
 
 # what the agent's arithmetic is compared with, by its tests
 refund_program(refund-replay test/refund/replay.c)
+
+# ---- vgpu-run --------------------------------------------------------------------------------------------------------
+
+add_executable(vgpu-run tools/vgpu_run.c tools/vgpu_run_arguments.c tools/vgpu_run_cards.c tools/vgpu_run_registry.c
+  tools/vgpu_run_loop.c ${refund_sources})
+target_compile_definitions(vgpu-run PRIVATE _GNU_SOURCE)
+target_include_directories(vgpu-run PRIVATE tools)
+target_link_libraries(vgpu-run PRIVATE dl)
+add_dependencies(vgpu-run vgpu-control)
+vgpu_test_program(run-tenant test/run/tenant.c)
+target_compile_definitions(run-tenant PRIVATE _GNU_SOURCE)
+add_test(NAME vgpu-run COMMAND ${CMAKE_SOURCE_DIR}/test/run/vgpu_run.sh $<TARGET_FILE:vgpu-run> ${CMAKE_BINARY_DIR}/fake
+  $<TARGET_FILE:run-tenant> ${CMAKE_SOURCE_DIR}/../deploy/e2e/profiles/8xA100.gpus)
+set_tests_properties(vgpu-run PROPERTIES LABELS "native;as-shipped" TIMEOUT 120)
+vgpu_as_shipped(vgpu-run)
+vgpu_as_shipped(run-tenant)
+add_test(NAME vgpu-run-glibc COMMAND ${CMAKE_SOURCE_DIR}/checks/glibc.sh $<TARGET_FILE:vgpu-run> 2.34)
+set_tests_properties(vgpu-run-glibc PROPERTIES LABELS "native;as-shipped" TIMEOUT 60)
