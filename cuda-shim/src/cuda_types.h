@@ -51,7 +51,6 @@ typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 
-typedef struct CUarrayMapInfo_st CUarrayMapInfo;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUgraphEdgeData_st CUgraphEdgeData;
@@ -208,6 +207,30 @@ typedef struct {
   size_t maxSize;
   unsigned char reserved[56];
 } CUmemPoolProps;
+
+typedef enum { CU_MEM_OPERATION_TYPE_MAP = 1, CU_MEM_OPERATION_TYPE_UNMAP = 2 } CUmemOperationType;
+
+typedef struct {
+  unsigned int resourceType;
+  union {
+    CUmipmappedArray mipmap;
+    CUarray array;
+  } resource;
+  unsigned int subresourceType;
+  union {
+    unsigned int sparseLevel[8];
+    unsigned long long miptail[3];
+  } subresource;
+  CUmemOperationType memOperationType;
+  unsigned int memHandleType;
+  union {
+    CUmemGenericAllocationHandle memHandle;
+  } memHandle;
+  unsigned long long offset;
+  unsigned int deviceBitMask;
+  unsigned int flags;
+  unsigned int reserved[2];
+} CUarrayMapInfo;
 
 /* ---- external memory */
 

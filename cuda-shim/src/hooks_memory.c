@@ -1,6 +1,7 @@
 /* Linear, pitched and managed memory. */
 #include "hooks.h"
 #include "ledger.h"
+#include "pool.h"
 
 /* Below it, memory is not worth moving to the host: small blocks are the hot ones. */
 #define SUBSTITUTE_FROM ((uint64_t)32 << 20)
@@ -107,8 +108,12 @@ CUresult vgpu_on_cuMemFree_v2(CUdeviceptr dptr) {
   const struct vgpu_cuda *cuda = vgpu_driver();
   struct vgpu_item item;
   bool known = dptr != 0 && vgpu_table_take(VGPU_POINTER, dptr, &item);
+  uint64_t orphan = known ? 0 : vgpu_pool_orphan(cuda, dptr);
   CUresult result = cuda->cuMemFree_v2(dptr); /* also of what we never saw */
-  if (!known) return result;
+  if (!known) {
+    if (result == CUDA_SUCCESS) vgpu_pool_orphan_freed(cuda, orphan);
+    return result;
+  }
   if (result == CUDA_SUCCESS) {
     vgpu_item_gone(&item);
   } else {
@@ -121,7 +126,9 @@ CUresult vgpu_on_cuMemFree_v2(CUdeviceptr dptr) {
 static CUresult free_async(CUresult (*free)(CUdeviceptr, CUstream), CUdeviceptr dptr, CUstream stream) {
   struct vgpu_item item;
   bool known = dptr != 0 && vgpu_table_take(VGPU_POINTER, dptr, &item);
+  uint64_t orphan = known ? 0 : vgpu_pool_orphan(vgpu_driver(), dptr);
   CUresult result = free(dptr, stream);
+  if (!known && result == CUDA_SUCCESS) vgpu_pool_orphan_freed(vgpu_driver(), orphan);
   if (known && result == CUDA_SUCCESS) vgpu_item_gone(&item);
   if (known && result != CUDA_SUCCESS) (void)vgpu_table_put(&item);
   return result;

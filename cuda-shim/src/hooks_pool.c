@@ -38,8 +38,11 @@ CUresult vgpu_on_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props
 }
 
 CUresult vgpu_on_cuMemPoolDestroy(CUmemoryPool pool) {
-  vgpu_pool_gone(pool); /* before its number can be another pool's; a pool that stays is entered again when it is used */
-  return vgpu_driver()->cuMemPoolDestroy(pool);
+  const struct vgpu_cuda *cuda = vgpu_driver();
+  uint64_t out = vgpu_pool_gone(cuda, pool); /* before its number can be another pool's */
+  CUresult result = cuda->cuMemPoolDestroy(pool);
+  if (result != CUDA_SUCCESS) vgpu_pool_kept(cuda, pool, out);
+  return result;
 }
 
 CUresult vgpu_on_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {

@@ -157,10 +157,22 @@ CUresult vgpu_on_cuMemUnmap(CUdeviceptr ptr, size_t size) {
   return result;
 }
 
-/* The memory is charged through its handle; which tiles of an array it lies under makes no difference to that. */
+/*
+ * Tiles of sparse arrays. An unmapping does not say what it unmaps, so memory that was once mapped in this way stays charged
+ * until the process ends: too much is on the safe side.
+ */
+static CUresult mapped(CUresult result, const CUarrayMapInfo *list, unsigned int count) {
+  for (unsigned int i = 0; result == CUDA_SUCCESS && list != NULL && i < count; i++) {
+    struct vgpu_item named;
+    if (list[i].memOperationType != CU_MEM_OPERATION_TYPE_MAP) continue;
+    if (vgpu_table_get(VGPU_HANDLE, list[i].memHandle.memHandle, &named)) hold(named.owner);
+  }
+  return result;
+}
+
 CUresult vgpu_on_cuMemMapArrayAsync(CUarrayMapInfo *list, unsigned int count, CUstream stream) {
-  return vgpu_driver()->cuMemMapArrayAsync(list, count, stream);
+  return mapped(vgpu_driver()->cuMemMapArrayAsync(list, count, stream), list, count);
 }
 CUresult vgpu_on_cuMemMapArrayAsync_ptsz(CUarrayMapInfo *list, unsigned int count, CUstream stream) {
-  return vgpu_driver()->cuMemMapArrayAsync_ptsz(list, count, stream);
+  return mapped(vgpu_driver()->cuMemMapArrayAsync_ptsz(list, count, stream), list, count);
 }

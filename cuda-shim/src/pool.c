@@ -73,15 +73,59 @@ static void drop_charge(struct vgpu_pool *p) {
   if (me != NULL && p->entry != VGPU_NO_ENTRY) vgpu_uncharge(vgpu_shared(), me, p->entry, VGPU_CHARGE_DEVICE, charge);
 }
 
-void vgpu_pool_gone(CUmemoryPool pool) {
+/* ---- pools without a name */
+
+static _Atomic uint64_t orphans[VGPU_MAX_DEVICES];
+static atomic_uint any_orphans;
+
+static void adopt(uint8_t entry, uint64_t size) {
+  struct vgpu_process *me = vgpu_process_claimed();
+  uint64_t now = atomic_load(&orphans[entry]), taken = 0;
+  do {
+    taken = size < now ? size : now;
+  } while (!atomic_compare_exchange_weak(&orphans[entry], &now, now - taken));
+  if (me != NULL) vgpu_uncharge(vgpu_shared(), me, entry, VGPU_CHARGE_DEVICE, taken);
+}
+
+uint64_t vgpu_pool_gone(const struct vgpu_cuda *cuda, CUmemoryPool pool) {
   struct vgpu_pool *p = pool == NULL ? NULL : known(pool);
-  if (p == NULL) return;
+  if (p == NULL) return 0;
+  uint64_t out = 0;
+  struct vgpu_process *me = vgpu_process_claimed();
+  if (p->entry != VGPU_NO_ENTRY && cuda->cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &out) == CUDA_SUCCESS &&
+      out != 0 && me != NULL) {
+    struct vgpu_place place = {.cuda = cuda, .shared = vgpu_shared(), .me = me, .entry = p->entry};
+    vgpu_charge_anyway(&place, VGPU_CHARGE_DEVICE, out);
+    atomic_fetch_add(&orphans[p->entry], out);
+    atomic_store(&any_orphans, 1);
+  }
   drop_charge(p);
   for (int i = 0; i < VGPU_MAX_DEVICES; i++) {
     struct vgpu_pool *expected = p;
     (void)atomic_compare_exchange_strong(&present[i], &expected, NULL);
   }
   atomic_store_explicit(&p->handle, NULL, memory_order_release);
+  return out;
+}
+
+void vgpu_pool_kept(const struct vgpu_cuda *cuda, CUmemoryPool pool, uint64_t out) {
+  struct vgpu_place place;
+  if (!vgpu_place_current(cuda, &place)) return;
+  (void)enter(pool, place.entry);
+  vgpu_pool_read(cuda, pool);
+  adopt(place.entry, out);
+}
+
+uint64_t vgpu_pool_orphan(const struct vgpu_cuda *cuda, CUdeviceptr pointer) {
+  CUdeviceptr base;
+  size_t size = 0;
+  if (atomic_load_explicit(&any_orphans, memory_order_relaxed) == 0) return 0;
+  return cuda->cuMemGetAddressRange_v2(&base, &size, pointer) == CUDA_SUCCESS ? size : 0;
+}
+
+void vgpu_pool_orphan_freed(const struct vgpu_cuda *cuda, uint64_t size) {
+  struct vgpu_place place;
+  if (size != 0 && vgpu_place_current(cuda, &place)) adopt(place.entry, vgpu_round(size, 512));
 }
 
 void vgpu_pool_switched(CUdevice device) {
@@ -219,6 +263,8 @@ void vgpu_pools_forget(void) {
   for (int i = 0; i < VGPU_MAX_DEVICES; i++) {
     atomic_store(&present[i], NULL);
     atomic_store(&graph_charge[i], 0);
+    atomic_store(&orphans[i], 0);
   }
   atomic_store(&vgpu_graphs_allocate, 0);
+  atomic_store(&any_orphans, 0);
 }

@@ -21,7 +21,17 @@ void vgpu_pool_after(const struct vgpu_place *place, struct vgpu_pool_use *use, 
 void vgpu_pool_foreign(CUmemoryPool pool);
 /* A pool of this process, with where it lies. */
 void vgpu_pool_made(CUmemoryPool pool, CUmemLocation location);
-void vgpu_pool_gone(CUmemoryPool pool);
+
+/*
+ * A pool that is destroyed while memory of it is out lives on, without a name, until that is freed: its part stays charged
+ * and is given back as its pointers are. `gone` before the driver's call; its answer to `kept` if the driver refused.
+ */
+uint64_t vgpu_pool_gone(const struct vgpu_cuda *cuda, CUmemoryPool pool);
+void vgpu_pool_kept(const struct vgpu_cuda *cuda, CUmemoryPool pool, uint64_t out);
+/* Around the free of a pointer that is in no table: what it has of such a pool, 0 nearly always. */
+uint64_t vgpu_pool_orphan(const struct vgpu_cuda *cuda, CUdeviceptr pointer);
+void vgpu_pool_orphan_freed(const struct vgpu_cuda *cuda, uint64_t size);
+
 /* The device has another present pool than it had. */
 void vgpu_pool_switched(CUdevice device);
 /* The pool may have given memory back. */

@@ -116,6 +116,10 @@ static CUresult unmap(CUdeviceptr at, size_t size) {
   (void)at, (void)size;
   return planned_failure();
 }
+static CUresult map_array(CUarrayMapInfo *list, unsigned int count, CUstream stream) {
+  (void)list, (void)count, (void)stream;
+  return planned_failure();
+}
 static CUresult import(CUmemGenericAllocationHandle *handle, void *shared, CUmemAllocationHandleType type) {
   (void)type;
   *handle = (CUmemGenericAllocationHandle)(uintptr_t)shared;
@@ -181,6 +185,12 @@ static CUresult pool_trim(CUmemoryPool pool, size_t keep) {
     model.pool_reserved = kept;
   }
   return CUDA_SUCCESS;
+}
+static CUresult pool_destroy(CUmemoryPool pool) {
+  (void)pool;
+  CUresult result = planned_failure();
+  if (result == CUDA_SUCCESS) model.pool_reserved = model.pool_used;
+  return result;
 }
 static CUresult pool_get(CUmemoryPool *pool, CUdevice device) {
   *pool = (CUmemoryPool)(uintptr_t)(0x5000 + device);
@@ -312,6 +322,7 @@ void model_begin(uint64_t mib) {
   table.cuMemRetainAllocationHandle = retain;
   table.cuMemMap = map;
   table.cuMemUnmap = unmap;
+  table.cuMemMapArrayAsync = map_array;
   table.cuMemImportFromShareableHandle = import;
   table.cuMemExportToShareableHandle = export;
   table.cuIpcGetMemHandle = ipc_get;
@@ -323,6 +334,7 @@ void model_begin(uint64_t mib) {
   table.cuMemAllocAsync = pool_alloc;
   table.cuMemFreeAsync = pool_free;
   table.cuMemPoolTrimTo = pool_trim;
+  table.cuMemPoolDestroy = pool_destroy;
   table.cuDeviceGetMemPool = pool_get;
   table.cuMemPoolGetAttribute = pool_attribute;
   table.cuDeviceGetGraphMemAttribute = graph_attribute;

@@ -67,6 +67,22 @@ static void a_driver_that_grows_in_small_steps_is_learned(void) {
   CHECK(model.peak <= (int64_t)(100 * MODEL_MIB), "%lld", (long long)model.peak);
 }
 
+static void a_pool_destroyed_with_memory_out_stays_charged_for_it(void) {
+  begin(100, 0);
+  CUdeviceptr at;
+  CUmemoryPool pool;
+  CHECK_EQ(vgpu_driver()->cuDeviceGetMemPool(&pool, 0), CUDA_SUCCESS, "pool");
+  CHECK_EQ(vgpu_on_cuMemAllocAsync(&at, 64 * MODEL_MIB, NULL), CUDA_SUCCESS, "alloc");
+  model.fail_next = CUDA_ERROR_INVALID_VALUE;
+  CHECK_EQ(vgpu_on_cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE, "the driver refuses");
+  CHECK_EQ(charged(), 64 * MODEL_MIB, "as before");
+  CHECK_EQ(vgpu_on_cuMemPoolDestroy(pool), CUDA_SUCCESS, "destroyed");
+  CHECK_EQ(charged(), 64 * MODEL_MIB, "what is out still counts");
+  CHECK_EQ(vgpu_on_cuMemAlloc_v2(&at, 40 * MODEL_MIB), CUDA_ERROR_OUT_OF_MEMORY, "no way around the limit");
+  CHECK_EQ(vgpu_on_cuMemFreeAsync(0x123000, NULL), CUDA_SUCCESS, "freed");
+  CHECK_EQ(charged(), 0, "given back");
+}
+
 static void a_captured_allocation_is_charged_when_the_graph_runs(void) {
   begin(100, 0);
   CUdeviceptr at;
@@ -135,6 +151,17 @@ static void a_handles_number_given_out_again_is_other_memory(void) {
   CHECK_EQ(charged(), 10 * MODEL_MIB, "the mapping still holds it");
   CHECK_EQ(vgpu_on_cuMemUnmap(0x50000000, 10 * MODEL_MIB), CUDA_SUCCESS, "unmap");
   CHECK_EQ(charged(), 0, "gone once, not twice");
+}
+
+static void tiles_of_sparse_arrays_keep_their_memory(void) {
+  begin(100, 0);
+  CUmemAllocationProp prop = on_device(CU_MEM_LOCATION_TYPE_DEVICE);
+  CUmemGenericAllocationHandle a;
+  CHECK_EQ(vgpu_on_cuMemCreate(&a, 10 * MODEL_MIB, &prop, 0), CUDA_SUCCESS, "create");
+  CUarrayMapInfo info = {.memOperationType = CU_MEM_OPERATION_TYPE_MAP, .memHandle = {a}};
+  CHECK_EQ(vgpu_on_cuMemMapArrayAsync(&info, 1, NULL), CUDA_SUCCESS, "map");
+  CHECK_EQ(vgpu_on_cuMemRelease(a), CUDA_SUCCESS, "release");
+  CHECK_EQ(charged(), 10 * MODEL_MIB, "still under the array");
 }
 
 static void memory_of_the_host_is_the_cgroups(void) {
@@ -229,10 +256,12 @@ int main(void) {
   a_pool_cannot_grow_beyond_the_limit();
   idle_memory_of_a_pool_is_given_back_before_anything_is_refused();
   a_driver_that_grows_in_small_steps_is_learned();
+  a_pool_destroyed_with_memory_out_stays_charged_for_it();
   a_captured_allocation_is_charged_when_the_graph_runs();
   memory_lives_as_long_as_a_handle_or_a_mapping();
   one_unmapping_may_take_several_mappings();
   a_handles_number_given_out_again_is_other_memory();
+  tiles_of_sparse_arrays_keep_their_memory();
   memory_of_the_host_is_the_cgroups();
   an_import_is_charged_unless_this_container_exported_it();
   an_imported_handle_is_charged_when_it_is_mapped();
