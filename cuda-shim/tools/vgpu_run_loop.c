@@ -184,6 +184,7 @@ static struct refund_look look_at(const struct tenant *t) {
                               .share_permille = limited(t) ? most : VGPU_PERMILLE_FULL,
                               .slot_count = t->slot_count,
                               .raw_busy_ns = t->head.usage.devices[0].raw_busy_ns,
+                              .bucket_ns = t->head.usage.devices[0].bucket_ns,
                               .slots = t->slots,
                               .rings = t->rings};
 }

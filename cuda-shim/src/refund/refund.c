@@ -56,6 +56,13 @@ static void refill(struct refund_container *c, const struct refund_look *look, i
   c->share_ns = least(c->share_ns + passed_ns * permille / FULL, REFUND_SHARE_CAP_NS);
 }
 
+/* A container in debt uses the card as far as it may: one whose long kernels are far apart is not idle between them. */
+static int64_t debt_time(const struct refund_look *look) {
+  int64_t owed = -most(look->bucket_ns, -REFUND_DEBT_MAX_NS);
+  if (owed <= 0) return 0;
+  return least(owed * FULL / most(least(look->share_permille, FULL), 1), REFUND_DEBT_MAX_NS);
+}
+
 static void append(struct refund_card *card, struct refund_process *p, struct refund_span span) {
   struct refund_history *h = &p->history;
   if (h->next - h->first == REFUND_HISTORY) h->first++;
@@ -223,7 +230,10 @@ static void count_active(struct refund_card *card, int64_t now_ns) {
     c->active = 0;
     for (uint32_t k = 0; c->name != 0 && k < VGPU_RING_SLOTS; k++) {
       const struct refund_process *p = &c->processes[k];
-      bool lately = p->history.next != 0 && p->last_end > now_ns - REFUND_ACTIVE_NS;
+      int64_t since = p->history.next == 0       ? INT64_MIN
+                      : c->able_ns > p->last_end ? least(c->able_ns, p->last_end + REFUND_DEBT_MAX_NS)
+                                                 : p->last_end;
+      bool lately = since > now_ns - REFUND_ACTIVE_NS;
       if (p->known && (lately || p->open_since != 0)) c->active++;
     }
     all += c->active;
@@ -259,6 +269,8 @@ void refund_tick(struct refund_card *card, const struct refund_look *looks, uint
     struct refund_container *c = looks[i].name == 0 ? NULL : find_or_add(card, looks[i].name, looks[i].raw_busy_ns);
     if (c == NULL) continue;
     refill(c, &looks[i], passed);
+    int64_t debt = debt_time(&looks[i]);
+    if (debt > 0) c->able_ns = now_ns + debt;
     for (uint32_t k = 0; k < looks[i].slot_count && k < VGPU_RING_SLOTS; k++) read_process(card, c, &looks[i], k, now_ns);
   }
   uint32_t room = REFUND_SETTLED;

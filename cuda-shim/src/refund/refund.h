@@ -31,7 +31,8 @@ enum {
 #define REFUND_LENGTH_MAX_NS (10 * REFUND_S) /* of one interval */
 #define REFUND_FUTURE_NS REFUND_MS           /* clocks of events and host differ by less */
 #define REFUND_TOUCH_NS (50 * INT64_C(1000)) /* neighbours in one ring may overlap by the error of events */
-#define REFUND_ACTIVE_NS (100 * REFUND_MS)   /* a process is active so long after its last slice */
+#define REFUND_ACTIVE_NS (100 * REFUND_MS)   /* a process is active so long after its last slice, */
+#define REFUND_DEBT_MAX_NS (2 * REFUND_S)    /* and so long after its container was in debt, which counts so much at most */
 #define REFUND_PAID_SLACK_NS (5 * REFUND_MS) /* posted before it is charged */
 #define REFUND_SHARE_CAP_NS (2 * REFUND_S)   /* what a container may have saved up */
 #define REFUND_POT_NS REFUND_S               /* wall time of the card that is not anybody's yet */
@@ -65,6 +66,7 @@ struct refund_container {
   uint64_t name; /* the caller's; 0: unused */
   bool present;
   uint64_t raw_busy_ns;
+  int64_t able_ns;    /* when its bucket lets it launch again, as of the last look at which it was in debt */
   int64_t paid_ns;    /* charged and not posted yet */
   int64_t share_ns;   /* what it may have and has not had */
   uint64_t refund_ns; /* cumulative */
@@ -94,6 +96,7 @@ struct refund_look {
   uint32_t slot_count;     /* of the two below, at most VGPU_RING_SLOTS */
   int64_t offset_ns;       /* the header's: container's clock less host's */
   uint64_t raw_busy_ns;
+  int64_t bucket_ns; /* negative: in debt, so it will not launch before long */
   const struct vgpu_usage_slot *slots;
   const struct vgpu_ring *rings;
 };

@@ -172,7 +172,7 @@ static void more_containers_than_room(void) {
   if (card == NULL) abort();
   refund_begin(card, gpu_model_of(NULL));
   for (uint32_t i = 0; i < REFUND_CONTAINERS + 8; i++)
-    looks[i] = (struct refund_look){i + 1, 0, 1, 1000, 1, 0, 0, &slot, &ring};
+    looks[i] = (struct refund_look){i + 1, 0, 1, 1000, 1, 0, 0, 0, &slot, &ring};
   refund_tick(card, looks, REFUND_CONTAINERS + 8, 1000000000);
   CHECK(refund_find(card, 1) != NULL, "the first");
   CHECK(refund_find(card, REFUND_CONTAINERS) != NULL, "the last with room");

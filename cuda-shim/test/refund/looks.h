@@ -13,6 +13,7 @@ enum { LOOK_TENANTS = 4, LOOK_PROCESSES = 4 };
 struct tenant {
   uint32_t permille;
   uint64_t raw_ns;
+  int64_t bucket_ns;
   struct vgpu_usage_slot slots[LOOK_PROCESSES];
   struct vgpu_ring rings[LOOK_PROCESSES];
 };
@@ -28,7 +29,7 @@ static inline void scene_look(struct scene *s) {
   struct refund_look looks[LOOK_TENANTS];
   for (uint32_t i = 0; i < s->count; i++) {
     struct tenant *t = &s->tenants[i];
-    looks[i] = (struct refund_look){i + 1, 0, 1, t->permille, LOOK_PROCESSES, 0, t->raw_ns, t->slots, t->rings};
+    looks[i] = (struct refund_look){i + 1, 0, 1, t->permille, LOOK_PROCESSES, 0, t->raw_ns, t->bucket_ns, t->slots, t->rings};
   }
   refund_tick(s->card, looks, s->count, s->now_us * 1000);
 }

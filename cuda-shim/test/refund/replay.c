@@ -82,7 +82,7 @@ static bool read_container(struct container *c, uint32_t index, uint32_t process
   c->turn.borrows = get_flag();
   c->turn.latency = get_flag();
   c->turn.permille = get_u32();
-  c->turn.bucket_ns = (int64_t)get_u64();
+  c->turn.bucket_ns = c->look.bucket_ns = (int64_t)get_u64();
   c->look.slot_count = processes;
   c->look.slots = c->slots;
   c->look.rings = c->rings;

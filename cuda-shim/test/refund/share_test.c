@@ -131,7 +131,32 @@ static void others_active_are_processes_of_others_within_100_ms(void) {
   scene_end(s);
 }
 
+/* A 50 ms kernel at 10 % is followed by nearly half a second without one: its container still wants the card. */
+static void who_is_in_debt_is_active_until_it_may_launch_again(void) {
+  struct scene *s = scene_begin(2);
+  s->tenants[0].permille = 100;
+  scene_post(s, 0, 0, T, 50000);
+  s->tenants[0].bucket_ns = -40000000; /* 400 ms */
+  scene_look_at(s, T + 51000);
+  CHECK_EQ(refund_find(s->card, 2)->others_active, 1, "of the neighbour");
+  s->tenants[0].bucket_ns = -10000000; /* 100 ms */
+  scene_look_at(s, T + 240000);
+  CHECK_EQ(refund_find(s->card, 2)->others_active, 1, "still");
+  s->tenants[0].bucket_ns = 1;
+  scene_look_at(s, T + 439000); /* in debt until 340 */
+  CHECK_EQ(refund_find(s->card, 2)->others_active, 1, "it may launch at any moment");
+  scene_look_at(s, T + 441000);
+  CHECK_EQ(refund_find(s->card, 2)->others_active, 0, "it could have launched long ago");
+  s->tenants[0].bucket_ns = INT64_MIN;
+  scene_look_at(s, T + 2100000);
+  CHECK_EQ(refund_find(s->card, 2)->others_active, 1, "for two seconds");
+  scene_look_at(s, T + 2200000);
+  CHECK_EQ(refund_find(s->card, 2)->others_active, 0, "and no more");
+  scene_end(s);
+}
+
 int main(void) {
+  who_is_in_debt_is_active_until_it_may_launch_again();
   short_neighbours_are_theirs_alone();
   neighbours_that_follow_one_another_share_their_switches();
   two_long_ones_share_what_switching_leaves();

@@ -55,7 +55,7 @@ static inline void sim_tick(struct sim *s) {
   struct refund_look looks[SIM_TENANTS];
   for (uint32_t i = 0; i < s->count; i++) {
     struct sim_tenant *t = &s->tenants[i];
-    looks[i] = (struct refund_look){i + 1, 0, 1, t->permille, 1, 0, t->raw_ns, &t->slot, &t->ring};
+    looks[i] = (struct refund_look){i + 1, 0, 1, t->permille, 1, 0, t->raw_ns, t->bucket_ns, &t->slot, &t->ring};
   }
   refund_tick(s->card, looks, s->count, s->now_us * 1000);
   for (uint32_t i = 0; i < s->count && s->refunds; i++) {

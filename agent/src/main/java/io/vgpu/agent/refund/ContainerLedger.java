@@ -14,6 +14,7 @@ final class ContainerLedger {
   ProcessLedger[] processes = NONE;
   long name; // 0: unused
   boolean present;
+  long ableNs; // when its bucket lets it launch again, as of the last look at which it was in debt
   long paidNs; // charged and not posted yet
   long shareNs; // what it may have and has not had
   long refundNs; // cumulative
@@ -30,6 +31,7 @@ final class ContainerLedger {
     name = newName;
     present = false;
     rawBusyNs = newRawBusyNs;
+    ableNs = 0;
     paidNs = RefundLedger.PAID_SLACK_NS;
     shareNs = RefundLedger.SHARE_CAP_NS / 2;
     refundNs = 0;
@@ -60,6 +62,18 @@ final class ContainerLedger {
             + SHARE_ADDED_PERMILLE;
     shareNs =
         Math.min(shareNs + passedNs * permille / Abi.PERMILLE_FULL, RefundLedger.SHARE_CAP_NS);
+  }
+
+  /**
+   * A container in debt uses the card as far as it may: one whose long kernels are far apart is not
+   * idle between them.
+   */
+  void owe(Look look, long nowNs) {
+    long owed = -Math.max(look.bucketNs(), -RefundLedger.DEBT_MAX_NS);
+    long share = Math.max(Math.min(look.sharePermille(), Abi.PERMILLE_FULL), 1);
+    if (owed > 0) {
+      ableNs = nowNs + Math.min(owed * Abi.PERMILLE_FULL / share, RefundLedger.DEBT_MAX_NS);
+    }
   }
 
   /** Slices of about the last second, without the neighbours' turns in them. */

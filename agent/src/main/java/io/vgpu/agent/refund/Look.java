@@ -16,6 +16,7 @@ import java.nio.ByteOrder;
  * @param sharePermille the most it may have
  * @param offsetNs container's clock less host's
  * @param rawBusyNs what it says it was charged
+ * @param bucketNs negative: in debt, so it will not launch before long
  * @param slots {@code slotCount} slots, little-endian
  * @param rings as many rings
  */
@@ -27,6 +28,7 @@ public record Look(
     int slotCount,
     long offsetNs,
     long rawBusyNs,
+    long bucketNs,
     ByteBuffer slots,
     ByteBuffer rings) {
   public Look {

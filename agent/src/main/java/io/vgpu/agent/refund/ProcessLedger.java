@@ -16,7 +16,12 @@ final class ProcessLedger {
     return openSince != 0 && openSince < end && lastEnd < end && !overdue;
   }
 
-  boolean isActive(long nowNs, long activeNs) {
-    return known && ((history.next() != 0 && lastEnd > nowNs - activeNs) || openSince != 0);
+  /** Whether it used the card, or was held back by its container's debt, after {@code sinceNs}. */
+  boolean isActive(long sinceNs, long ableNs) {
+    if (!known || openSince != 0) {
+      return known;
+    }
+    long until = Math.max(lastEnd, Math.min(ableNs, lastEnd + RefundLedger.DEBT_MAX_NS));
+    return history.next() != 0 && until > sinceNs;
   }
 }

@@ -22,6 +22,7 @@ public final class RefundLedger {
   private static final long FUTURE_NS = MS;
   private static final long TOUCH_NS = 50_000;
   private static final long ACTIVE_NS = 100 * MS;
+  static final long DEBT_MAX_NS = 2 * SECOND_NS;
   static final long PAID_SLACK_NS = 5 * MS;
   static final long SHARE_CAP_NS = 2 * SECOND_NS;
   private static final long POT_NS = SECOND_NS;
@@ -69,6 +70,7 @@ public final class RefundLedger {
         continue;
       }
       found.get().refill(look, passed);
+      found.get().owe(look, nowNs);
       for (int k = 0; k < look.slotCount(); k++) {
         readProcess(found.get(), look, k, nowNs);
       }
@@ -365,7 +367,7 @@ public final class RefundLedger {
     for (ContainerLedger c : containers) {
       c.active = 0;
       for (ProcessLedger p : c.processes) {
-        c.active += p.isActive(nowNs, ACTIVE_NS) ? 1 : 0;
+        c.active += p.isActive(nowNs - ACTIVE_NS, c.ableNs) ? 1 : 0;
       }
       all += c.active;
     }

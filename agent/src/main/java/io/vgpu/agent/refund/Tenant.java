@@ -57,6 +57,7 @@ final class Tenant {
         usage.slotCount(),
         0, // containers share the host's time namespace: region headers say 0
         usage.rawBusyNs(device),
+        usage.bucketNs(device),
         usage.slots(),
         usage.rings());
   }

@@ -46,7 +46,7 @@ class RefundBoundsTest {
     }
 
     Look look() {
-      return new Look(name, 0, 1, 1000, 1, 0, rawBusyNs, slots, rings);
+      return new Look(name, 0, 1, 1000, 1, 0, rawBusyNs, 0, slots, rings);
     }
   }
 

@@ -117,6 +117,7 @@ final class Scene {
         processes,
         c.offset,
         c.rawBusy,
+        c.bucket,
         c.slots,
         c.rings);
   }
