@@ -197,6 +197,10 @@ static void a_limits_that_the_tenant_could_have_made_is_refused(void) {
   CHECK_EQ(mode_now(), VGPU_BROKEN, "and the environment has no say");
   (void)unsetenv("CUDA_SHIM_DISABLE");
   (void)unlink(file);
+  (void)rmdir(directory);
+  (void)snprintf(directory, sizeof directory, "%s/driver", root);
+  (void)rmdir(directory);
+  (void)rmdir(root);
   vgpu_config_root = VGPU_CONFIG_ROOT;
 }
 

@@ -27,6 +27,19 @@ static void *map_new(const char *file, size_t bytes) {
   return at;
 }
 
+static pid_t maker;
+
+static void remove_directory(void) {
+  static const char *const files[] = {"limits", "usage", "load", "usage.lock"};
+  if (getpid() != maker) return; /* a child's exit */
+  for (int i = 0; i < 4; i++) {
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/%s", regions.directory, files[i]);
+    (void)unlink(path);
+  }
+  (void)rmdir(regions.directory);
+}
+
 void library_forget(void) {
   static const uint32_t no_limit;
   atomic_store(&vgpu_pace_flags, &no_limit); /* it points into limits, which go */
@@ -44,6 +57,8 @@ void regions_begin(uint64_t memory_mib, uint32_t flags) {
   if (regions.directory[0] == '\0') {
     (void)strcpy(regions.directory, "/tmp/shim-test-XXXXXX");
     if (mkdtemp(regions.directory) == NULL) abort();
+    maker = getpid();
+    if (atexit(remove_directory) != 0) abort();
     regions.limits = map_new("limits", sizeof *regions.limits);
     regions.usage = map_new("usage", sizeof *regions.usage);
     regions.load = map_new("load", sizeof *regions.load);
