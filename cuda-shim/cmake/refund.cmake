@@ -40,9 +40,20 @@ add_dependencies(vgpu-run vgpu-control)
 vgpu_test_program(run-tenant test/run/tenant.c)
 target_compile_definitions(run-tenant PRIVATE _GNU_SOURCE)
 add_test(NAME vgpu-run COMMAND ${CMAKE_SOURCE_DIR}/test/run/vgpu_run.sh $<TARGET_FILE:vgpu-run> ${CMAKE_BINARY_DIR}/fake
-  $<TARGET_FILE:run-tenant> ${CMAKE_SOURCE_DIR}/../deploy/e2e/profiles/8xA100.gpus)
+  $<TARGET_FILE:run-tenant> ${CMAKE_SOURCE_DIR}/../deploy/e2e/profiles/8xA100.gpus $<TARGET_FILE:gpu-probe>)
 set_tests_properties(vgpu-run PROPERTIES LABELS "native;as-shipped" TIMEOUT 120)
 vgpu_as_shipped(vgpu-run)
 vgpu_as_shipped(run-tenant)
 add_test(NAME vgpu-run-glibc COMMAND ${CMAKE_SOURCE_DIR}/checks/glibc.sh $<TARGET_FILE:vgpu-run> 2.34)
 set_tests_properties(vgpu-run-glibc PROPERTIES LABELS "native;as-shipped" TIMEOUT 60)
+
+# ---- vgpu-calibrate: measures the rows of gpu_model.def on a real card ---------------------------------------------------
+
+add_executable(vgpu-calibrate tools/vgpu_calibrate.c bench/gpu.c bench/symbol.c)
+target_include_directories(vgpu-calibrate PRIVATE bench)
+target_link_libraries(vgpu-calibrate PRIVATE ${CMAKE_DL_LIBS})
+vgpu_as_shipped(vgpu-calibrate)
+# as far as a card that is not one can be measured: it runs, and finds what the fake was told
+add_test(NAME vgpu-calibrate COMMAND ${CMAKE_SOURCE_DIR}/test/run/vgpu_calibrate.sh $<TARGET_FILE:vgpu-calibrate>
+  ${CMAKE_BINARY_DIR}/fake ${CMAKE_SOURCE_DIR}/../deploy/e2e/profiles/8xH200.gpus)
+set_tests_properties(vgpu-calibrate PROPERTIES LABELS "native;as-shipped" TIMEOUT 120)

@@ -14,7 +14,7 @@
 
 enum {
   TURN_CONTAINERS = 32,
-  TURN_SLICES = 16,    /* a turn should hold so many of the container's longest slice */
+  TURN_SLICES = 32,    /* a turn should hold so many of the container's longest slice */
   TURN_IDLE_LOOKS = 2, /* looks without work in its own turn, then it gives it up */
   TURN_SHORTEST_US = 20000,
   TURN_LONGEST_US = 80000

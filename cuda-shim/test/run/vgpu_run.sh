@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # vgpu-run on the fake driver: what it says to bad arguments, what status it ends with, signals, and the card's leader.
-#   vgpu_run.sh VGPU_RUN FAKE_LIBRARIES TENANT PROFILE
+#   vgpu_run.sh VGPU_RUN FAKE_LIBRARIES TENANT PROFILE GPU_PROBE
 set -uo pipefail
 run=$1 tenant=$3
 export LD_LIBRARY_PATH=$2 FAKE_GPUS=$4
@@ -65,6 +65,12 @@ is 0 "libvgpu-control.so" --cores 5 -- printenv LD_PRELOAD
 is 0 "/vgpu-run/GPU-12345678-1234-1234-1234-123456780000/" --cores 5 -- printenv CUDA_SHIM_CONFIG_DIR
 is 0 "limits load usage usage.lock" --cores 5 -- sh -c 'cd "$CUDA_SHIM_CONFIG_DIR" && echo $(ls | grep -v a)" limits load usage usage.lock"'
 check "nothing is left behind" [ "$(find "$work/vgpu-run" -name limits | wc -l)" = 0 ]
+
+# ---- the library, in a real process on the fake card
+cp "$4" "$work/card.gpus"
+FAKE_GPUS=$work/card.gpus is 0 '"total_mib": 1024' --memory 1024 -- "$5"
+check "it is refused beyond: $(cat "$work/out")" grep -q '"given_mib": 448, "error": 2' "$work/out"
+FAKE_GPUS=$work/card.gpus is 0 '"total_mib": 40377' --cores 50 -- "$5"
 
 # ---- signals
 for signal in TERM HUP USR1 INT; do

@@ -11,7 +11,7 @@ import java.util.Map;
  */
 public final class TurnPlanner {
   static final int CONTAINERS = 32;
-  private static final int SLICES = 16;
+  private static final int SLICES = 32;
   private static final int IDLE_LOOKS = 2;
   private static final int SHORTEST_US = 20_000;
   private static final int LONGEST_US = 80_000;
