@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-shim sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -53,6 +53,10 @@ soak-burst: build binaries ## 50 seeds of the burst test (SEEDS=n for another nu
 
 bench: build binaries ## how long a pod takes from create to bound to running, into build/bench/pod-way.json
 	@$(E2E) bench --out build/bench/pod-way.json
+
+sim-shim: ## the limiter in simulation, all cells and prior art's formulas, into docs/simulation-shim.md
+	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 --target shim-sim >/dev/null
+	@cuda-shim/build/shim-sim table 1 2 3 > docs/simulation-shim.md
 
 bench-shim: ## needs a GPU: what the library costs and how well limits are kept, into build/bench/shim.json (ARGS="--seed 7")
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 >/dev/null

@@ -24,3 +24,30 @@ foreach(case alone none two siblings balance)
     $<TARGET_FILE:vgpu-control> $<TARGET_FILE:pace-tenant> ${case})
   set_tests_properties(pace-share-${case} PROPERTIES LABELS "native;as-shipped" TIMEOUT 120 RUN_SERIAL ON)
 endforeach()
+
+# ---- the simulator: the very objects that go into the library, in virtual time -----------------------------------------
+
+add_executable(shim-sim test/sim/main.c test/sim/cells.c test/sim/sim.c test/sim/tasks.c test/sim/gpu.c test/sim/baseline.c
+  $<TARGET_OBJECTS:vgpu-pace> src/shared.c src/log.c src/environment.c
+  src/refund/gpu_model.c src/refund/refund.c src/refund/share.c src/refund/turns.c)
+target_compile_definitions(shim-sim PRIVATE _GNU_SOURCE)
+target_include_directories(shim-sim PRIVATE test/sim test/unit)
+target_compile_options(shim-sim PRIVATE -O2)
+target_link_libraries(shim-sim PRIVATE m)
+vgpu_as_shipped(shim-sim) # stacks of its own are nothing for sanitizers
+add_test(NAME shim-sim COMMAND shim-sim quick)
+# COMMAND_EXPAND_LISTS is for custom commands only: the list goes as one word, the script takes it apart
+add_test(NAME shim-sim-objects COMMAND ${CMAKE_SOURCE_DIR}/checks/same-objects.sh $<TARGET_FILE:shim-sim>
+  $<TARGET_FILE:vgpu-control> "$<JOIN:$<TARGET_OBJECTS:vgpu-pace>, >")
+set_tests_properties(shim-sim shim-sim-objects PROPERTIES LABELS "native;as-shipped" TIMEOUT 120)
+
+# ---- units, with the preset's sanitizers ------------------------------------------------------------------------------
+
+foreach(unit bucket parts slice)
+  add_executable(pace-${unit} test/pace/${unit}_test.c)
+  target_compile_definitions(pace-${unit} PRIVATE _GNU_SOURCE)
+  target_include_directories(pace-${unit} PRIVATE test/unit)
+  target_link_libraries(pace-${unit} PRIVATE shim-objects pthread)
+  add_test(NAME pace-${unit} COMMAND pace-${unit})
+  set_tests_properties(pace-${unit} PROPERTIES LABELS native TIMEOUT 60)
+endforeach()

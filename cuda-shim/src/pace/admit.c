@@ -59,7 +59,8 @@ void pace_admit(struct pace *p, struct pace_thread *t, struct pace_entry *e, con
     if (!pace_terms(p, e->device, &terms, &load) || terms.unlimited) return;
     int64_t at = now(p);
     int64_t own, sum = inflight_sum(&p->flight, e->device, &own);
-    bool queue = e->unfinished < PACE_QUEUED && sum + pace_mean(e, what) <= terms.queue_ns;
+    int64_t each = pace_mean(e, what);
+    bool queue = each > 0 && e->unfinished < PACE_QUEUED && sum + each <= terms.queue_ns;
     if (e->unfinished >= PACE_UNFINISHED && !queue) {
       bool elsewhere = atomic_load_explicit(&p->unfinished, memory_order_relaxed) > e->unfinished;
       int64_t waited = at - began;

@@ -79,6 +79,7 @@ void pace_abandon(struct pace *p, struct pace_thread *t, struct pace_slice *s, b
   }
   pass_on(t, s, 0);
   forget(p, t, s);
+  pace_publish_oldest(p, t);
 }
 
 /* False: not finished, or what it begins with is not. */
