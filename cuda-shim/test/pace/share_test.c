@@ -70,13 +70,14 @@ static double share_at_least(const uint32_t *slots, int n, double seconds, doubl
 #define NEAR(actual, expected, within, ...) \
   CHECK((actual) >= (expected) - (within) && (actual) <= (expected) + (within), __VA_ARGS__)
 
+/* Short kernels with a wait after each few are for low limits only: there a busy machine hides in the pauses that they make anyway. */
 static void alone(void) {
   static const struct {
     int percent;
     long ns;
     int batch, sync;
   } cell[] = {{10, 100000, 8, 1}, {10, 10000000, 1, 1}, {25, 740000, 1, 1},  {25, 7300000, 4, 1}, {50, 100000, 64, 0},
-              {50, 740000, 8, 1}, {50, 10000000, 1, 1}, {75, 100000, 16, 1}, {75, 740000, 1, 1},  {75, 7300000, 1, 0}};
+              {50, 740000, 8, 1}, {50, 10000000, 1, 1}, {75, 100000, 16, 0}, {75, 740000, 1, 1},  {75, 7300000, 1, 0}};
   for (unsigned i = 0; i < sizeof cell / sizeof cell[0]; i++) {
     struct container c;
     CHECK(container_make(&c, "alone", VGPU_LIMIT_COMPUTE, (uint32_t)cell[i].percent * 10, 0), "no directory");
