@@ -81,8 +81,14 @@ static pid_t start(char **command, const sigset_t *before) {
 
 static int exit_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
+/* Stopped with the command, so that a shell gets its terminal back; meanwhile another launcher of the card leads. */
+static void stop_too(struct run_loop *loop) {
+  run_loop_yield(loop);
+  (void)raise(SIGSTOP);
+}
+
 /* Returns true when the command has ended. */
-static bool take_signals(int signals, pid_t child, int *status) {
+static bool take_signals(int signals, pid_t child, struct run_loop *loop, int *status) {
   struct signalfd_siginfo s;
   while (read(signals, &s, sizeof s) == (ssize_t)sizeof s) {
     if (s.ssi_signo == SIGCHLD) {
@@ -90,6 +96,7 @@ static bool take_signals(int signals, pid_t child, int *status) {
     } else if (s.ssi_code != SI_KERNEL) { /* a terminal's goes to the whole group */
       (void)kill(child, (int)s.ssi_signo);
     }
+    if (s.ssi_signo == SIGTSTP) stop_too(loop);
   }
   return false;
 }
@@ -107,7 +114,8 @@ static int stay_beside(pid_t child, int signals, struct run_loop *loop) {
     int64_t now = now_ms();
     if (now >= due) due = now + run_loop_step(loop);
     struct pollfd p = {.fd = signals, .events = POLLIN};
-    if (poll(&p, 1, (int)(due > now ? due - now : 0)) > 0 && take_signals(signals, child, &status)) return exit_status(status);
+    if (poll(&p, 1, (int)(due > now ? due - now : 0)) > 0 && take_signals(signals, child, loop, &status))
+      return exit_status(status);
   }
 }
 

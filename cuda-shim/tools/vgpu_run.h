@@ -81,7 +81,8 @@ struct run_loop;
 struct run_loop *run_loop_begin(const char *card_directory, const char *card_name);
 /* Leads if nobody else does; returns after how many ms to call again. */
 int run_loop_step(struct run_loop *loop);
-bool run_loop_leads(const struct run_loop *loop);
+/* Leaves the lead to another one, for a while. */
+void run_loop_yield(struct run_loop *loop);
 void run_loop_end(struct run_loop *loop);
 
 #endif

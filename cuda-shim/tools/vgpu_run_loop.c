@@ -69,8 +69,6 @@ struct run_loop *run_loop_begin(const char *card_directory, const char *card_nam
   return loop;
 }
 
-bool run_loop_leads(const struct run_loop *loop) { return loop->lock >= 0; }
-
 static void drop_tenant(struct tenant **at) {
   struct tenant *t = *at;
   if (t == NULL) return;
@@ -85,6 +83,14 @@ void run_loop_end(struct run_loop *loop) {
   for (int i = 0; i < RUN_TENANTS; i++) drop_tenant(&loop->tenants[i]);
   if (loop->lock >= 0) (void)close(loop->lock);
   free(loop);
+}
+
+void run_loop_yield(struct run_loop *loop) {
+  for (int i = 0; i < RUN_TENANTS; i++) drop_tenant(&loop->tenants[i]);
+  refund_begin(&loop->card, loop->card.model); /* refunds go on from what load says by then */
+  loop->scanned_ns = 0;
+  if (loop->lock >= 0) (void)close(loop->lock);
+  loop->lock = -1;
 }
 
 static bool try_to_lead(struct run_loop *loop) {

@@ -28,6 +28,35 @@ static void post(struct fuzz *f, int64_t now_ns) {
   }
 }
 
+/* Not abort(): the planted bug is expected to end the target with a status. */
+__attribute__((noreturn)) static void wrong(const char *what) {
+  (void)fprintf(stderr, "%s\n", what);
+  exit(1);
+}
+
+static uint64_t unsettled[REFUND_CONTAINERS][VGPU_RING_SLOTS];
+
+/* What was settled since `unsettled` was noted. */
+static int64_t settled_ns(const struct refund_card *card) {
+  int64_t sum = 0;
+  for (uint32_t c = 0; c < REFUND_CONTAINERS; c++) {
+    for (uint32_t p = 0; p < VGPU_RING_SLOTS; p++) {
+      const struct refund_process *k = &card->containers[c].processes[p];
+      for (uint64_t n = unsettled[c][p]; n < k->unsettled; n++) {
+        const struct refund_span *s = &k->history.spans[n % REFUND_HISTORY];
+        if (s->end - s->start > (int64_t)card->model->long_us * 1000) sum += s->end - s->start;
+      }
+    }
+  }
+  return sum;
+}
+
+static void note_unsettled(const struct refund_card *card) {
+  for (uint32_t c = 0; c < REFUND_CONTAINERS; c++) {
+    for (uint32_t p = 0; p < VGPU_RING_SLOTS; p++) unsettled[c][p] = card->containers[c].processes[p].unsettled;
+  }
+}
+
 int main(void) {
   struct fuzz f = fuzz_begin(60000);
   struct refund_card *card = calloc(1, sizeof *card);
@@ -61,14 +90,18 @@ int main(void) {
         const struct refund_container *k = refund_find(card, c + 1);
         before[c] = k == NULL ? 0 : k->refund_ns;
       }
+      uint64_t refunded = card->refunded_ns;
+      note_unsettled(card);
       refund_tick(card, looks, CONTAINERS, now_ns);
+      if ((int64_t)(card->refunded_ns - refunded) > settled_ns(card) * REFUND_MOST_PERCENT / 100)
+        wrong("more refunded than settled");
       for (uint32_t c = 0; c < CONTAINERS; c++) {
         const struct refund_container *k = refund_find(card, c + 1);
-        if (k == NULL || k->refund_ns < before[c]) abort();
-        if (k->others_active > CONTAINERS * PROCESSES) abort();
+        if (k == NULL || k->refund_ns < before[c]) wrong("a refund taken back");
+        if (k->others_active > CONTAINERS * PROCESSES) wrong("more active than there are");
       }
-      if (refund_find(card, 1)->refund_ns > looks[0].raw_busy_ns / 100 * 95 + 100000000) abort();
-      if (card->pot_ns > REFUND_POT_NS || card->pot_ns < -REFUND_POT_NS) abort();
+      if (refund_find(card, 1)->refund_ns > looks[0].raw_busy_ns / 100 * 95 + 100000000) wrong("more refunded than charged");
+      if (card->pot_ns > REFUND_POT_NS || card->pot_ns < -REFUND_POT_NS) wrong("the pot is out of bounds");
     }
     settled += card->settled;
   }

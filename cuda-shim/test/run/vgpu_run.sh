@@ -110,6 +110,13 @@ before=$(refunds)
 check "and goes on refunding for the command that the first has left" eventually more_refunds $((before + 3))
 "$run" --list >"$work/list"
 check "the command that was left is still there" grep -q "^ *$first " "$work/list"
+leader=$(cat "$card/leader")
+[ "$leader" = "$second" ] && other=$third || other=$second
+kill -TSTP "$leader"
+check "one that is stopped leaves the lead to the other" eventually leader_is $other
+kill -CONT "$leader"
+before=$(refunds)
+check "and its command goes on afterwards" eventually more_refunds $((before + 3))
 left=$(for p in /proc/[0-9]*; do grep -zqs "CUDA_SHIM_CONFIG_DIR=$card/$first-" "$p/environ" && echo "${p#/proc/}"; done)
 check "one process is left of the first" [ "$(wc -w <<<"$left")" = 1 ]
 kill -9 $left
