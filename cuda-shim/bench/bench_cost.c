@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
   struct gpu gpu;
   gpu_open(&gpu);
   const struct measure all[] = {
-      {"launch", 400 * scale, 500, launches, *(void *const *)&gpu.shim.cuLaunchKernel},
+      {"launch", 150 * scale, 4000, launches, *(void *const *)&gpu.shim.cuLaunchKernel},
       {"malloc_free_1mib", 300 * scale, 10, allocations, *(void *const *)&gpu.shim.cuMemAlloc_v2},
       {"malloc_async_free_1mib", 400 * scale, 100, pool_allocations, *(void *const *)&gpu.shim.cuMemAllocAsync},
   };
