@@ -120,6 +120,13 @@ static int stay_beside(pid_t child, int signals, struct run_loop *loop) {
 }
 
 static int run(const struct run_arguments *a) {
+  /* before there is anything to leave behind, and before NVML: it has threads of its own, which would take signals away */
+  sigset_t wanted, before;
+  (void)sigemptyset(&wanted);
+  (void)sigaddset(&wanted, SIGCHLD);
+  for (int i = 0; i < FORWARDED_COUNT; i++) (void)sigaddset(&wanted, FORWARDED[i]);
+  (void)sigprocmask(SIG_BLOCK, &wanted, &before);
+
   struct run_card cards[RUN_CARDS];
   unsigned count = run_cards(cards);
   const struct run_card *card = run_card_named(cards, count, a->gpu);
@@ -131,12 +138,6 @@ static int run(const struct run_arguments *a) {
   find_library(a, library);
   refuse_in_a_container();
 
-  /* before there is anything to leave behind */
-  sigset_t wanted, before;
-  (void)sigemptyset(&wanted);
-  (void)sigaddset(&wanted, SIGCHLD);
-  for (int i = 0; i < FORWARDED_COUNT; i++) (void)sigaddset(&wanted, FORWARDED[i]);
-  (void)sigprocmask(SIG_BLOCK, &wanted, &before);
   int signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals < 0) run_fail("signalfd: %s", strerror(errno));
 
