@@ -25,6 +25,10 @@ foreach(case alone none two siblings balance)
   set_tests_properties(pace-share-${case} PROPERTIES LABELS "native;as-shipped" TIMEOUT 120 RUN_SERIAL ON)
 endforeach()
 
+add_test(NAME pace-share-refunds COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh pace-refunds
+  ${CMAKE_SOURCE_DIR}/test/pace/refunds.sh ${CMAKE_BINARY_DIR})
+set_tests_properties(pace-share-refunds PROPERTIES LABELS "native;as-shipped" TIMEOUT 120 RUN_SERIAL ON)
+
 # ---- the simulator: the very objects that go into the library, in virtual time -----------------------------------------
 
 add_executable(shim-sim test/sim/main.c test/sim/cells.c test/sim/sim.c test/sim/tasks.c test/sim/gpu.c test/sim/baseline.c

@@ -60,13 +60,16 @@ const struct vgpu_nvml *vgpu_first_nvml_call(void) {
     return LIKELY(cuda != NULL && !vgpu_pace_limited()) ? cuda->name args : slow_##name args;   \
   }
 
-/* A launch does too, and one in the middle of a slice. */
-#define ENTER_LAUNCH(name, params, args)                                                                       \
-  SLOW_PATH(name, params, args)                                                                                \
-  ENTRY(CUresult, name, params) {                                                                              \
-    const struct vgpu_cuda *cuda = atomic_load_explicit(&vgpu_launching, memory_order_acquire);                \
-    return LIKELY(cuda != NULL) && (!vgpu_pace_limited() || vgpu_pace_pass(STREAM_##name)) ? cuda->name args   \
-                                                                                           : slow_##name args; \
+/* A launch does too; under a limit one in the middle of a slice. That is looked at out of line: the way past us stays bare. */
+#define ENTER_LAUNCH(name, params, args)                                                               \
+  SLOW_PATH(name, params, args)                                                                        \
+  static __attribute__((noinline)) CUresult paced_##name params {                                      \
+    const struct vgpu_cuda *cuda = atomic_load_explicit(&vgpu_launching, memory_order_acquire);        \
+    return LIKELY(cuda != NULL && vgpu_pace_pass(STREAM_##name)) ? cuda->name args : slow_##name args; \
+  }                                                                                                    \
+  ENTRY(CUresult, name, params) {                                                                      \
+    const struct vgpu_cuda *cuda = atomic_load_explicit(&vgpu_launching, memory_order_acquire);        \
+    return LIKELY(cuda != NULL && !vgpu_pace_limited()) ? cuda->name args : paced_##name args;         \
   }
 
 /* The stream of a launch, and whether 0 means the thread's own. */
