@@ -20,7 +20,7 @@ final class Succession {
 
   /**
    * @param withoutPlugin UIDs of the pods that ran without devices: they must be replaced though
-   *     they did not fail
+   *     they did not fail, unless they came to a good end before anybody could
    * @param madeByPlan UIDs of the pods that the burst made
    * @param deletedByPlan UIDs of the pods that the burst force-deleted
    */
@@ -85,7 +85,8 @@ final class Succession {
     for (int i = 0; i < line.size(); i++) {
       Incarnation pod = line.get(i);
       boolean must =
-          pod.failedAtMs().isPresent() && !pod.brokenOff() || withoutPlugin.contains(pod.uid());
+          pod.failedAtMs().isPresent() && !pod.brokenOff()
+              || withoutPlugin.contains(pod.uid()) && !pod.succeeded();
       boolean superseded =
           deletedByPlan.contains(pod.uid())
               || (i + 1 < line.size() && madeByPlan.contains(line.get(i + 1).uid()));

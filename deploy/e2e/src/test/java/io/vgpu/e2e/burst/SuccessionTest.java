@@ -43,6 +43,19 @@ class SuccessionTest {
   }
 
   @Test
+  void podWithoutDevicesThatSucceededBeforeAnybodyCouldReplaceItHasEnded() {
+    h.pod("early", "early-0").phase("Running").marked().phase("Succeeded");
+    assertThat(findings(Set.of("early"), Set.of(), "early-0")).isEmpty();
+  }
+
+  @Test
+  void podWithoutDevicesThatRunsOnIsFound() {
+    h.pod("early", "early-0").phase("Running").marked();
+    assertThat(findings(Set.of("early"), Set.of(), "early-0"))
+        .contains("early-0 failed and was not replaced");
+  }
+
+  @Test
   void podWhoseStartItsKubeletBrokeOffHasEnded() {
     h.pod("a", "p").brokenOff();
     assertThat(findings(Set.of("a"), Set.of(), "p")).isEmpty();
