@@ -27,8 +27,9 @@ class Bench:
             words += ["--policy", policy]
         return words + ["--"]
 
-    def work(self, length, start_at, seconds, warm=2.0, window_ms=1000, batch=None, depth=None, extra=()):
+    def work(self, length, start_at, seconds, warm=None, window_ms=1000, batch=None, depth=None, extra=()):
         _, b, d = LENGTHS[length]
+        warm = self.o.warm if warm is None else warm
         return [self.o.work, "--rounds", str(self.rounds[length]), "--batch", str(batch or b), "--depth", str(depth or d),
                 "--seconds", str(seconds), "--warm", str(warm), "--window-ms", str(window_ms), "--start-at", str(start_at), *extra]
 
@@ -210,6 +211,7 @@ def main():
     p.add_argument("--out", default=os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "bench", "shim.json"))
     p.add_argument("--seed", type=int, default=int(time.time()))
     p.add_argument("--seconds", type=float, default=8)
+    p.add_argument("--warm", type=float, default=2, help="seconds before those")
     p.add_argument("--memory", type=int, default=20000, help="MiB, where a memory limit is measured")
     p.add_argument("--scale", type=int, default=1, help="how many times as many pairs of blocks")
     p.add_argument("--nominal", action="store_true", help="the nominal limits instead of the seed's")
