@@ -3,19 +3,25 @@ package io.vgpu.control;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.claim.Names;
+import io.vgpu.control.scheduler.ExtenderCommand;
 import io.vgpu.control.webhook.Admission;
+import io.vgpu.runtime.Durations;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** The manifests name keys, paths and accounts a second time: they must be the code's. */
 class ManifestsTest {
@@ -48,6 +54,44 @@ class ManifestsTest {
   }
 
   @Test
+  void bothGuardsAreShownTheSameRequests() throws IOException {
+    String requests = "operations: \\[(\\w+)\\]\\n(?:\\s*#.*\\n)?\\s*resources: \\[([a-z/, ]+)\\]";
+    assertThat(found(requests, "claim-guard-webhook.yaml"))
+        .isEqualTo(found(requests, "claim-guard.yaml"))
+        .contains(
+            "UPDATE pods, pods/status, pods/ephemeralcontainers, pods/resize",
+            "CREATE pods/binding, bindings");
+    assertThat(found("path: (\\S+), port", "claim-guard-webhook.yaml"))
+        .isEqualTo(Set.of(Admission.VALIDATE));
+  }
+
+  @Test
+  void kubeSchedulerAsksTheExtenderOfOurResources() throws IOException {
+    assertThat(found("name: (nvidia\\.com/[a-z-]+),", "kube-scheduler.yaml"))
+        .isEqualTo(Set.copyOf(NAMES.resources()));
+    CommandSpec extender = new CommandLine(new ExtenderCommand()).getCommandSpec();
+    assertThat(text("kube-scheduler.yaml"))
+        .contains("schedulerName: " + Names.SCHEDULER_NAME + "\n")
+        .contains(
+            "urlPrefix: http://%s:%s/scheduler"
+                .formatted(
+                    extender.findOption("--bind-address").defaultValue(),
+                    extender.findOption("--server-bind-port").defaultValue()));
+  }
+
+  @Test
+  void theCommandLinesOfTheReadmeAreUnderstood() throws IOException {
+    Set<String> lines = found("\\nvgpu-control-plane ([^\\n]+)", "README.md");
+    assertThat(lines).hasSize(3);
+    for (String line : lines) {
+      CommandLine program = new CommandLine(new ControlPlaneMain(CommandSpec.create()));
+      program.registerConverter(Duration.class, Durations::parse);
+      assertThat(program.parseArgs(line.split(" ", -1)).hasSubcommand()).as(line).isTrue();
+    }
+    assertThat(lines).anyMatch(l -> l.contains("--scheduler-name=" + Names.SCHEDULER_NAME + " "));
+  }
+
+  @Test
   void theWebhookIsAskedOnItsOwnPaths() throws IOException {
     assertThat(found("path: (\\S+), port", "webhook-configuration.yaml"))
         .isEqualTo(Set.of(Admission.MUTATE, Admission.VALIDATE));
@@ -66,7 +110,10 @@ class ManifestsTest {
     Set<String> found = new TreeSet<>();
     Matcher matcher = Pattern.compile(pattern).matcher(text(manifest));
     while (matcher.find()) {
-      found.add(matcher.group(1));
+      found.add(
+          IntStream.rangeClosed(1, matcher.groupCount())
+              .mapToObj(matcher::group)
+              .collect(Collectors.joining(" ")));
     }
     return found;
   }
