@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-shim test-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-shim bench-shim-cpu test-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -61,6 +61,10 @@ sim-shim: ## the limiter in simulation, all cells and prior art's formulas, into
 bench-shim: ## needs a GPU: what the library costs and how well limits are kept, into build/bench/shim.json (ARGS="--seed 7")
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 >/dev/null
 	@python3 cuda-shim/bench/bench_shim.py $(ARGS)
+
+bench-shim-cpu: ## what the library costs on the fake driver and in processes without CUDA, into build/bench/shim-cpu.json
+	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 >/dev/null
+	@python3 cuda-shim/bench/bench_shim_cpu.py $(ARGS)
 
 test-gpu: ## the tests that need a GPU, as far as the machine has what each wants, into build/gpu-tests.json (ARGS="--only accuracy")
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 --target vgpu-control vgpu-run bench-work >/dev/null

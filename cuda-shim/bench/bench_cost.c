@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,8 @@
 #include <unistd.h>
 
 #include "gpu.h"
+#include "paired.h"
 #include "vgpu/abi.h"
-
-#define MAX_PAIRS 4000
 
 struct measure {
   const char *name;
@@ -47,52 +45,27 @@ static void pool_allocations(const struct gpu *gpu, const struct functions *f, i
   }
 }
 
-static double block_ns(const struct gpu *gpu, const struct functions *f, const struct measure *m) {
+struct run {
+  const struct gpu *gpu;
+  const struct measure *measure;
+};
+
+static double block_ns(void *self, bool with) {
+  const struct gpu *gpu = ((struct run *)self)->gpu;
+  const struct measure *m = ((struct run *)self)->measure;
   int64_t from = now_ns();
-  m->block(gpu, f, m->calls);
+  m->block(gpu, with ? &gpu->shim : &gpu->native, m->calls);
   int64_t to = now_ns();
   gpu_check(gpu->native.cuStreamSynchronize(gpu->stream), "cuStreamSynchronize");
   return (double)(to - from) / m->calls;
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a;
-  double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int n) {
-  qsort(values, (size_t)n, sizeof *values, ascending);
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-/* The median of the differences, with the distribution-free 95 % interval of a median (order statistics). */
-static void measure(const struct gpu *gpu, const struct measure *m, int last) {
-  static double hook[MAX_PAIRS];
-  static double native[MAX_PAIRS];
-  static double difference[MAX_PAIRS];
-  for (int i = 0; i < 10; i++) {
-    block_ns(gpu, &gpu->shim, m);
-    block_ns(gpu, &gpu->native, m);
-  }
-  for (int i = 0; i < m->pairs; i++) {
-    if (i % 2 == 0) {
-      hook[i] = block_ns(gpu, &gpu->shim, m);
-      native[i] = block_ns(gpu, &gpu->native, m);
-    } else {
-      native[i] = block_ns(gpu, &gpu->native, m);
-      hook[i] = block_ns(gpu, &gpu->shim, m);
-    }
-    difference[i] = hook[i] - native[i];
-  }
-  double added = median(difference, m->pairs);
-  int reach = (int)(0.98 * sqrt((double)m->pairs)) + 1;
-  int low = m->pairs / 2 - reach < 0 ? 0 : m->pairs / 2 - reach;
-  int high = m->pairs / 2 + reach >= m->pairs ? m->pairs - 1 : m->pairs / 2 + reach;
-  printf("  \"%s\": {\"added_ns\": %.2f, \"low_ns\": %.2f, \"high_ns\": %.2f, ", m->name, added, difference[low],
-         difference[high]);
-  printf("\"hook_ns\": %.1f, \"native_ns\": %.1f, \"pairs\": %d, \"calls\": %d, \"owner\": \"%s\"}%s\n", median(hook, m->pairs),
-         median(native, m->pairs), m->pairs, m->calls, owner_of(m->hook), last ? "" : ",");
+static void measure(const struct gpu *gpu, const struct measure *m) {
+  struct run run = {gpu, m};
+  struct paired result = paired_measure(block_ns, &run, m->pairs);
+  printf("  \"%s\": {", m->name);
+  paired_print(&result);
+  printf(", \"calls\": %d, \"owner\": \"%s\"},\n", m->calls, owner_of(m->hook));
 }
 
 /* Time that launches have waited by the container's own books; -1 where there are none. */
@@ -130,7 +103,7 @@ int main(int argc, char **argv) {
   double before = waited_ms();
   printf("{\n");
   for (int i = 0; i < 3; i++) {
-    measure(&gpu, &all[i], 0);
+    measure(&gpu, &all[i]);
   }
   printf("  \"waited_ms\": %.3f\n}\n", waited_ms() - (before < 0 ? 0 : before));
   return 0;

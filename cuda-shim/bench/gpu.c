@@ -11,7 +11,7 @@
 #define THREADS 256U
 
 /* Only the fake driver of test/fake takes this for code: there the rounds are a kernel's nanoseconds. */
-static const char FAKE[] = "vgpu-fake-kernel name=empty ns=1000\nvgpu-fake-kernel name=spin argument=1\n";
+static const char FAKE[] = "vgpu-fake-kernel name=empty ns=1\nvgpu-fake-kernel name=spin argument=1\n";
 
 static const char PTX[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
