@@ -91,7 +91,7 @@ int main(void) {
   CUdeviceptr p = 0;
   OK(cuMemAlloc_v2(&p, available));
   OK(cuMemFree_v2(p));
-  static CUfunction spin; /* or what is loaded counts as lost at the end */
+  static CUfunction volatile spin; /* or what is loaded counts as lost at the end */
   spin = test_kernel("vgpu-fake-kernel name=spin ns=20000", "spin");
   OK(test_launch(spin, NULL));
   OK(cuCtxSynchronize());
