@@ -22,6 +22,8 @@ import io.vgpu.agent.gpu.NodeGpus;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
 import io.vgpu.agent.kube.NodePublisher;
+import io.vgpu.agent.memory.RefusalNews;
+import io.vgpu.agent.memory.RefusalVerticle;
 import io.vgpu.agent.metrics.AgentMeters;
 import io.vgpu.agent.metrics.CardSeries;
 import io.vgpu.agent.posix.Futex;
@@ -31,6 +33,7 @@ import io.vgpu.agent.shim.ShimFolders;
 import io.vgpu.agent.shim.ShimVerticle;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.KubeClient;
+import io.vgpu.kube.KubeEvents;
 import io.vgpu.runtime.OpsVerticle;
 import io.vgpu.runtime.Shutdown;
 import io.vgpu.runtime.Version;
@@ -244,6 +247,19 @@ public final class Agent {
             clock);
     readiness.ask(plugin::missing);
     shutdown.add("device plugin", plugin::stop);
+    deploy(
+        vertx,
+        new RefusalVerticle(
+            shim,
+            new RefusalNews(
+                config.nodeName(),
+                bus::publish,
+                (pod, reason, text) ->
+                    plugin.podEvents().pod(pod, KubeEvents.Type.WARNING, reason, text),
+                clock,
+                System::nanoTime),
+            config.nodeName(),
+            meters));
     await(plugin.start());
   }
 

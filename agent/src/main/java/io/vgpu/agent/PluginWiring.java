@@ -175,6 +175,11 @@ final class PluginWiring {
             });
   }
 
+  /** Where pods' events are written; closed by {@link #stop}. */
+  KubeEvents podEvents() {
+    return events;
+  }
+
   /** What is still waited for. */
   List<String> missing() {
     return plugin.missing();

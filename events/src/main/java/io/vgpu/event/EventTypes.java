@@ -4,6 +4,7 @@ import io.vgpu.event.EventType.Delivery;
 import io.vgpu.event.VgpuEvent.AllocationFailed;
 import io.vgpu.event.VgpuEvent.ClaimAttached;
 import io.vgpu.event.VgpuEvent.ClaimReleased;
+import io.vgpu.event.VgpuEvent.ContainerOutOfMemory;
 import io.vgpu.event.VgpuEvent.GpuHealthChanged;
 import io.vgpu.event.VgpuEvent.GpuInventoryChanged;
 import io.vgpu.event.VgpuEvent.PodPlaced;
@@ -56,6 +57,13 @@ public final class EventTypes {
           "vgpu.allocation",
           e -> e.pod().uid(),
           Delivery.AT_LEAST_ONCE);
+  public static final EventType<ContainerOutOfMemory> CONTAINER_OUT_OF_MEMORY =
+      new EventType<>(
+          "container-memory-refused.v1",
+          ContainerOutOfMemory.class,
+          "vgpu.allocation",
+          e -> e.container().pod().uid(),
+          Delivery.AT_LEAST_ONCE);
 
   public static final List<EventType<?>> ALL =
       List.of(
@@ -64,7 +72,8 @@ public final class EventTypes {
           POD_PLACED,
           CLAIM_ATTACHED,
           CLAIM_RELEASED,
-          ALLOCATION_FAILED);
+          ALLOCATION_FAILED,
+          CONTAINER_OUT_OF_MEMORY);
 
   private EventTypes() {}
 

@@ -51,4 +51,15 @@ public sealed interface VgpuEvent {
    */
   record AllocationFailed(Instant at, String node, PodRef pod, Reason reason, String detail)
       implements VgpuEvent {}
+
+  /**
+   * A container asked for more device memory than it has on a card, and was refused.
+   *
+   * @param count refusals since the container's {@code usage} began, as the container tells
+   * @param lastBytes the size that was refused last; what is above {@code Long.MAX_VALUE} counts as
+   *     that
+   */
+  record ContainerOutOfMemory(
+      Instant at, String node, ContainerRef container, GpuUuid gpu, long count, long lastBytes)
+      implements VgpuEvent {}
 }

@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * Every meter of the agent: the name that Prometheus sees, kind, labels, meaning. Label values come
- * from enums, card indices or names of this node, so their number is bounded. {@code
- * docs/metrics-agent.md} is made from this list.
+ * from enums, card indices or names of this node, so their number is bounded; series of a container
+ * are removed with it. {@code docs/metrics-agent.md} is made from this list.
  */
 public enum AgentMeters {
   // what the agent does
@@ -79,6 +79,16 @@ public enum AgentMeters {
       Kind.COUNTER,
       List.of("device_idx", "result"),
       "slices that containers posted: settled, or why dropped (head, device, length, future, old, order, unpaid, beyond, late)"),
+  MEMORY_REFUSALS(
+      "vgpu_container_memory_refusals_total",
+      Kind.COUNTER,
+      List.of("pod_namespace", "pod_name", "container_name", "vdevice_idx", "device_uuid", "node"),
+      "allocations of device memory refused, by container and card; gone with the container"),
+  MEMORY_REFUSALS_IGNORED(
+      "vgpu_container_memory_refusals_ignored_total",
+      Kind.COUNTER,
+      List.of("cause"),
+      "looks at a container's count of refusals that were not believed: back (it fell), absurd (beyond 2^48), unreadable"),
   LANE_DEPTH(
       "vgpu_lane_queue_depth", Kind.GAUGE, List.of("lane"), "calls waiting or running on a lane"),
   LANE_WAIT(

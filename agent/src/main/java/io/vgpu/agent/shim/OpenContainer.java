@@ -1,6 +1,7 @@
 package io.vgpu.agent.shim;
 
 import io.vgpu.agent.shim.ShimWriter.Owner;
+import io.vgpu.model.ContainerRef;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -22,6 +23,7 @@ public final class OpenContainer {
   private final LoadRegion load;
   private final Path usageFile;
   private List<DeviceLimits> devices = List.of();
+  private @Nullable ContainerRef container;
   private @Nullable UsageCopy usage;
 
   OpenContainer(
@@ -36,6 +38,11 @@ public final class OpenContainer {
 
   public Owner owner() {
     return owner;
+  }
+
+  /** Its names; none while it is only looked at. */
+  public Optional<ContainerRef> container() {
+    return Optional.ofNullable(container);
   }
 
   /**
@@ -79,7 +86,8 @@ public final class OpenContainer {
     return limits;
   }
 
-  void attached(List<DeviceLimits> cards, long writerEpoch) {
+  void attached(ContainerRef who, List<DeviceLimits> cards, long writerEpoch) {
+    container = who;
     devices = List.copyOf(cards);
     limits.takeOver(writerEpoch);
     load.takeOver(writerEpoch);

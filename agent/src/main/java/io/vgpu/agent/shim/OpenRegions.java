@@ -3,6 +3,7 @@ package io.vgpu.agent.shim;
 import static io.vgpu.model.Checks.checkState;
 
 import io.vgpu.agent.shim.ShimWriter.Owner;
+import io.vgpu.model.ContainerRef;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -31,6 +32,7 @@ final class OpenRegions {
   private final ShimPaths paths;
   private final Consumer<Region> written;
   private final Map<Owner, OpenContainer> open = new HashMap<>();
+  private Consumer<OpenContainer> lastLook = container -> {};
 
   /** {@code written} is told of every region that was changed in place. */
   OpenRegions(ShimPaths paths, Consumer<Region> written) {
@@ -38,11 +40,26 @@ final class OpenRegions {
     this.written = written;
   }
 
+  /** {@code look} sees each attached container before its figures go. */
+  void onLastLook(Consumer<OpenContainer> look) {
+    lastLook = look;
+  }
+
+  /** Figures of this container are about to be zeroed. */
+  void lastLook(Owner owner) {
+    OpenContainer mapped = open.get(owner);
+    if (mapped != null) {
+      lastLook.accept(mapped);
+    }
+  }
+
   /**
    * Maps a container's files anew, corrects entries that differ, and takes the files over for this
    * process.
    */
-  void attach(Owner owner, List<DeviceLimits> devices, long writerEpoch) throws IOException {
+  void attach(ContainerRef container, List<DeviceLimits> devices, long writerEpoch)
+      throws IOException {
+    Owner owner = Owner.of(container);
     close(owner); // the files may have been replaced
     OpenContainer mapped = map(owner);
     List<DeviceLimits> present =
@@ -64,7 +81,7 @@ final class OpenRegions {
         written.accept(Region.LIMITS);
       }
     }
-    mapped.attached(devices, writerEpoch);
+    mapped.attached(container, devices, writerEpoch);
   }
 
   /** Whether {@code limits} holds exactly these entries. */
@@ -85,6 +102,7 @@ final class OpenRegions {
 
   /** Unmaps a container's files. */
   void close(Owner owner) throws IOException {
+    lastLook(owner);
     OpenContainer mapped = open.remove(owner);
     if (mapped != null) {
       mapped.close();

@@ -55,13 +55,14 @@ public final class ShimVerticle extends VerticleBase implements ShimWriter, Regi
 
   @Override
   public Future<ShimFiles> attach(ContainerRef container, List<DeviceLimits> devices) {
-    Owner owner = owner(container);
+    Owner owner = Owner.of(container);
     List<DeviceLimits> wanted = List.copyOf(devices);
     return alone(
         owner,
         () ->
             run(filesLane, () -> files.make(owner, wanted, processEpoch))
-                .compose(v -> run(regionsLane, () -> regions.attach(owner, wanted, processEpoch)))
+                .compose(
+                    v -> run(regionsLane, () -> regions.attach(container, wanted, processEpoch)))
                 .map(
                     v ->
                         new ShimFiles(
@@ -72,15 +73,19 @@ public final class ShimVerticle extends VerticleBase implements ShimWriter, Regi
 
   @Override
   public Future<Boolean> carries(ContainerRef container, List<DeviceLimits> devices) {
-    Owner owner = owner(container);
+    Owner owner = Owner.of(container);
     List<DeviceLimits> wanted = List.copyOf(devices);
     return regionsLane.call(() -> regions.carries(owner, wanted));
   }
 
   @Override
   public Future<Void> resetUsage(ContainerRef container) {
-    Owner owner = owner(container);
-    return alone(owner, () -> run(filesLane, () -> files.resetUsage(owner, nextEpoch())));
+    Owner owner = Owner.of(container);
+    return alone(
+        owner,
+        () ->
+            run(regionsLane, () -> regions.lastLook(owner))
+                .compose(v -> run(filesLane, () -> files.resetUsage(owner, nextEpoch()))));
   }
 
   @Override
@@ -96,6 +101,11 @@ public final class ShimVerticle extends VerticleBase implements ShimWriter, Regi
   @Override
   public Future<Set<Owner>> owners() {
     return filesLane.call(files::owners);
+  }
+
+  @Override
+  public Future<Void> beforeFiguresGo(Consumer<OpenContainer> look) {
+    return run(regionsLane, () -> regions.onLastLook(look));
   }
 
   @Override
@@ -123,10 +133,6 @@ public final class ShimVerticle extends VerticleBase implements ShimWriter, Regi
           return null;
         };
     return lane.call(call);
-  }
-
-  private static Owner owner(ContainerRef container) {
-    return new Owner(container.pod().uid(), container.container());
   }
 
   /** Now, but never an epoch that was given before: a library must see that its file was reset. */

@@ -34,5 +34,9 @@ public interface ShimWriter {
   Future<Set<Owner>> owners();
 
   /** Whose files a directory holds. */
-  record Owner(String podUid, String container) {}
+  record Owner(String podUid, String container) {
+    static Owner of(ContainerRef container) {
+      return new Owner(container.pod().uid(), container.container());
+    }
+  }
 }

@@ -61,6 +61,14 @@ public final class UsageCopy implements AutoCloseable {
     return true;
   }
 
+  /**
+   * Copies only the device figures anew; slots and rings stay as they were. False as in {@link
+   * #refresh}.
+   */
+  public boolean refreshFigures() throws IOException {
+    return read(head, HEAD_BYTES, 0);
+  }
+
   private boolean read(ByteBuffer into, int bytes, long at) throws IOException {
     into.clear().limit(bytes);
     while (into.hasRemaining()) {
@@ -94,6 +102,21 @@ public final class UsageCopy implements AutoCloseable {
   /** GPU time that may still be spent. */
   public long bucketNs(int device) {
     return head.getLong(device(device) + Abi.UsageDevice.BUCKET_NS);
+  }
+
+  /** Changes when the file is reset, and with it all figures begin anew. */
+  public long writerEpoch() {
+    return head.getLong(Abi.Header.WRITER_EPOCH);
+  }
+
+  /** Allocations refused since the file was reset. */
+  public long oomCount(int device) {
+    return head.getLong(device(device) + Abi.UsageDevice.OOM_COUNT);
+  }
+
+  /** Bytes of the allocation refused last, unsigned. */
+  public long oomBytes(int device) {
+    return head.getLong(device(device) + Abi.UsageDevice.OOM_BYTES);
   }
 
   private static int device(int index) {
