@@ -3,7 +3,7 @@
 # ---- its objects -----------------------------------------------------------------------------------------------------
 
 enable_language(ASM)
-set(shim_modules array_size devices driver entry environment exports hooks_array hooks_context hooks_graph hooks_host
+set(shim_modules alias array_size devices driver entry environment exports hooks_array hooks_context hooks_graph hooks_host
   hooks_info hooks_launch hooks_memory hooks_nvml hooks_pool hooks_share hooks_start hooks_virtual ledger loader log lookup
   pace pool process shared table)
 list(TRANSFORM shim_modules PREPEND src/)
@@ -75,6 +75,7 @@ function(shim_unit name source)
   shim_test(${name} ${name})
 endfunction()
 
+shim_unit(shim-alias alias_test.c)
 shim_unit(shim-memory memory_test.c)
 shim_unit(shim-pool pool_test.c)
 shim_unit(shim-process process_test.c)

@@ -46,6 +46,19 @@ static void write_uuid(char text[41], const char *prefix, const CUuuid *uuid) {
   text[n] = '\0';
 }
 
+/* Made-up limits go by ordinal; that they are found by UUID too, as NVML's side does, begins here. */
+static uint8_t own_entry(const struct vgpu_cuda *cuda, const struct vgpu_shared *shared, int ordinal, CUdevice device) {
+  CUuuid uuid;
+  char text[41];
+  if (ordinal >= VGPU_MAX_DEVICES || !active(&shared->own->devices[ordinal])) return VGPU_NO_ENTRY;
+  if (cuda->cuDeviceGetUuid(&uuid, device) == CUDA_SUCCESS) {
+    char *field = shared->own->devices[ordinal].uuid;
+    write_uuid(text, "GPU-", &uuid);
+    for (int i = 0; i < 41; i++) __atomic_store_n(&field[i], text[i], __ATOMIC_RELAXED);
+  }
+  return (uint8_t)ordinal;
+}
+
 static uint8_t entry_of(const struct vgpu_cuda *cuda, const struct vgpu_shared *shared, CUdevice device) {
   CUuuid uuid;
   char text[41];
@@ -72,9 +85,12 @@ bool vgpu_devices_learn(const struct vgpu_cuda *cuda, const struct vgpu_shared *
   d.count = count < MAX_DEVICES ? count : MAX_DEVICES;
   for (int i = 0; i < d.count; i++) {
     CUdevice device;
-    d.entry[i] = cuda->cuDeviceGet(&device, i) == CUDA_SUCCESS ? entry_of(cuda, shared, device) : VGPU_NO_ENTRY;
-    matched |= d.entry[i] != VGPU_NO_ENTRY;
-    if (d.entry[i] == VGPU_NO_ENTRY) vgpu_log(VGPU_LOG_WARNING, "a device is not in limits, ordinal", NULL, i);
+    d.entry[i] = cuda->cuDeviceGet(&device, i) != CUDA_SUCCESS ? VGPU_NO_ENTRY
+                 : shared->own != NULL                         ? own_entry(cuda, shared, i, device)
+                                                               : entry_of(cuda, shared, device);
+    matched |= shared->own != NULL || d.entry[i] != VGPU_NO_ENTRY;
+    if (shared->own == NULL && d.entry[i] == VGPU_NO_ENTRY)
+      vgpu_log(VGPU_LOG_WARNING, "a device is not in limits, ordinal", NULL, i);
   }
   if (!matched) return false;
   /* threads that are here at once write the same */

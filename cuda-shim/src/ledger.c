@@ -84,6 +84,7 @@ static bool once(const struct vgpu_place *place, enum vgpu_charge kind, uint64_t
 /* ---- the slow path */
 
 static int open_lock_file(const struct vgpu_shared *shared) {
+  if (shared->own != NULL) return -1; /* nobody to wait for */
   char path[256] = "";
   text_append(path, sizeof path, shared->directory);
   text_append(path, sizeof path, "/" VGPU_USAGE_LOCK_FILE);

@@ -115,7 +115,29 @@ static bool claim_slot(const struct vgpu_shared *shared, struct vgpu_process *p,
   return true;
 }
 
+static void begin(struct vgpu_process *p) {
+  bool zombie;
+  p->pid = sys_getpid();
+  p->start_time = vgpu_start_time(p->pid, &zombie);
+  for (int d = 0; d < VGPU_MAX_DEVICES; d++) atomic_store(&p->bytes[d], 0);
+}
+
+/* A region of our own has one slot in use. A forked child has a copy of its parent's, and begins with nothing. */
+static bool claim_own(const struct vgpu_shared *shared, struct vgpu_process *p) {
+  struct vgpu_usage_slot *s = &shared->usage->slots[0];
+  begin(p);
+  p->lock_fd = -1;
+  p->slot = 0;
+  clear_figures(s);
+  __atomic_store_n(&s->pid, p->pid, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&s->start_time, p->start_time, __ATOMIC_SEQ_CST);
+  raise_high_water(shared, 1);
+  __atomic_store_n(&s->state, VGPU_SLOT_LIVE, __ATOMIC_SEQ_CST);
+  return true;
+}
+
 static bool claim(const struct vgpu_shared *shared, struct vgpu_process *p) {
+  if (shared->own != NULL) return claim_own(shared, p);
   char path[256] = "";
   text_append(path, sizeof path, shared->directory);
   text_append(path, sizeof path, "/" VGPU_USAGE_LOCK_FILE);
@@ -124,10 +146,7 @@ static bool claim(const struct vgpu_shared *shared, struct vgpu_process *p) {
     vgpu_log(VGPU_LOG_ERROR, "cannot open", path, p->lock_fd);
     return false;
   }
-  bool zombie;
-  p->pid = sys_getpid();
-  p->start_time = vgpu_start_time(p->pid, &zombie);
-  for (int d = 0; d < VGPU_MAX_DEVICES; d++) atomic_store(&p->bytes[d], 0);
+  begin(p);
   for (int round = 0; round < 2; round++) {
     for (uint32_t k = 0; k < VGPU_SLOTS; k++) {
       if (claim_slot(shared, p, k)) return true;
@@ -167,7 +186,7 @@ struct vgpu_process *vgpu_process(void) {
 void vgpu_process_forget(void) {
   struct vgpu_process *p = atomic_exchange(&self, NULL);
   if (p == NULL) return;
-  if (atomic_load(&p->state) == READY) (void)sys_close(p->lock_fd);
+  if (atomic_load(&p->state) == READY && p->lock_fd >= 0) (void)sys_close(p->lock_fd);
   (void)sys_munmap(p, sizeof *p);
 }
 
@@ -197,6 +216,7 @@ static bool reap_slot(const struct vgpu_shared *shared, int fd, uint32_t k) {
 }
 
 int vgpu_reap(const struct vgpu_shared *shared) {
+  if (shared->own != NULL) return 0; /* nobody else is in it */
   char path[256] = "";
   text_append(path, sizeof path, shared->directory);
   text_append(path, sizeof path, "/" VGPU_USAGE_LOCK_FILE);

@@ -13,7 +13,7 @@
 struct vgpu_process {
   atomic_uint state; /* 0 none, 1 claiming, 2 ready */
   uint32_t slot;
-  int lock_fd;
+  int lock_fd; /* -1: the region is of this process alone */
   int pid;
   bool check_pid; /* the kernel does not clear the page */
   uint64_t start_time;

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "alias.h"
 #include "log.h"
 #include "sys.h"
 #include "text.h"
@@ -129,10 +130,13 @@ static enum found search(char *directory, size_t size) {
 static const struct vgpu_shared passive = {.mode = VGPU_PASSIVE};
 static const struct vgpu_shared broken = {.mode = VGPU_BROKEN};
 
+static bool switched_off(void) {
+  const char *disable = text_environment("CUDA_SHIM_DISABLE");
+  return disable != NULL && text_equal(disable, "1");
+}
+
 /* Outside containers a program may name a directory itself; inside, the environment has no say. */
 static enum found named_by_environment(char *directory, size_t size) {
-  const char *disable = text_environment("CUDA_SHIM_DISABLE");
-  if (disable != NULL && text_equal(disable, "1")) return FOUND_NONE;
   const char *named = text_environment("CUDA_SHIM_CONFIG_DIR");
   if (named == NULL || named[0] == '\0') return FOUND_NONE;
   directory[0] = '\0';
@@ -144,11 +148,34 @@ static enum found named_by_environment(char *directory, size_t size) {
   return FOUND_ONE;
 }
 
+/* Limits that the environment itself gives: without files nobody else can see them, so they hold for this process alone. */
+static enum found made_up(struct vgpu_shared *s) {
+  struct vgpu_limits *limits = sys_pages(VGPU_LIMITS_BYTES);
+  if (limits == NULL) return FOUND_BAD;
+  if (!vgpu_alias_limits(limits)) {
+    (void)sys_munmap(limits, VGPU_LIMITS_BYTES);
+    return FOUND_NONE;
+  }
+  limits->header.device_count = VGPU_MAX_DEVICES;
+  s->limits = s->own = limits;
+  s->usage = sys_pages(VGPU_USAGE_BYTES);
+  return s->usage == NULL ? FOUND_BAD : FOUND_ONE;
+}
+
+static const struct vgpu_shared *active(struct vgpu_shared *s) {
+  s->devices = s->limits->header.device_count;
+  s->mode = VGPU_ACTIVE;
+  return s;
+}
+
 static const struct vgpu_shared *open_regions(void) {
   struct vgpu_shared *s = sys_pages(sizeof *s);
   if (s == NULL) return &broken;
   enum found found = search(s->directory, sizeof s->directory);
-  if (found == FOUND_NONE) found = named_by_environment(s->directory, sizeof s->directory);
+  if (found == FOUND_NONE && !switched_off()) {
+    found = named_by_environment(s->directory, sizeof s->directory);
+    if (found == FOUND_NONE && (found = made_up(s)) == FOUND_ONE) return active(s);
+  }
   if (found == FOUND_ONE) {
     s->limits =
         map(s->directory, VGPU_LIMITS_FILE, VGPU_LIMITS_MAGIC, VGPU_LIMITS_BYTES, VGPU_LIMITS_STRIDE, false, VGPU_LOG_ERROR);
@@ -158,9 +185,7 @@ static const struct vgpu_shared *open_regions(void) {
     }
     if (s->usage != NULL) {
       s->load = map(s->directory, VGPU_LOAD_FILE, VGPU_LOAD_MAGIC, VGPU_LOAD_BYTES, VGPU_LOAD_STRIDE, false, VGPU_LOG_WARNING);
-      s->devices = s->limits->header.device_count;
-      s->mode = VGPU_ACTIVE;
-      return s;
+      return active(s);
     }
   }
   if (s->limits != NULL) (void)sys_munmap((void *)(uintptr_t)s->limits, VGPU_LIMITS_BYTES);

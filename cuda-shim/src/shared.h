@@ -2,7 +2,7 @@
  * The container's three regions, and whether this process is limited at all. Decided once, at the first use of the driver:
  *
  *   PASSIVE  no `limits` below VGPU_CONFIG_ROOT: nothing was asked of us, the driver is called directly
- *   ACTIVE   mapped and sound
+ *   ACTIVE   mapped and sound; or made up from the environment, for this process alone
  *   BROKEN   there is one that cannot be used: nothing may run, since it would run without limits
  */
 #ifndef VGPU_SHARED_H
@@ -20,6 +20,7 @@ struct vgpu_shared {
   const struct vgpu_limits *limits; /* not null where ACTIVE, likewise usage */
   const struct vgpu_load *load;     /* may be null: no refunds, no measured overhead */
   struct vgpu_usage *usage;
+  struct vgpu_limits *own; /* not null: limits and usage are of this process alone, and limits' entries go by ordinal */
   char directory[192];
 };
 

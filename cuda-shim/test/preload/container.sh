@@ -44,6 +44,8 @@ CUDA_SHIM_DISABLE=1 "$program" memory >/dev/null || say "the environment switche
 fresh
 CUDA_SHIM_CONFIG_DIR=/no/such/directory "$program" memory >/dev/null || say "the environment names no other directory"
 fresh
+CUDA_MEM_LIMIT=4G CUDA_DEVICE_MEMORY_LIMIT_0=4G "$program" memory >/dev/null || say "it gives no limits either"
+fresh
 env -i LD_LIBRARY_PATH="$fake" FAKE_GPUS="$FAKE_GPUS" FAKE_GPUS_STATE="$FAKE_GPUS_STATE" "$program" memory >/dev/null || say "nor by being empty"
 
 # all kinds of processes live with it

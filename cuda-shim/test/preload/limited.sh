@@ -25,6 +25,18 @@ under memory || say "1024 MiB"
 [ "$(peak)" -le $((1024 << 20)) ] || say "the card gave $(peak) bytes"
 [ "$(peak)" -gt $((1000 << 20)) ] || say "the card gave only $(peak) bytes: this shows nothing"
 
+# without files: by the names of the environment, for each process alone
+named() { LD_PRELOAD=$lib env "$@"; }
+[ "$(named CUDA_MEM_LIMIT=1G "$program" fill)" = 504 ] || say "CUDA_MEM_LIMIT"
+[ "$(named CUDA_DEVICE_MEMORY_LIMIT_0=768m CUDA_MEM_LIMIT=1G "$program" fill)" = 248 ] || say "CUDA_DEVICE_MEMORY_LIMIT_0"
+[ "$(named CUDA_MEM_LIMIT_0=1GB CUDA_MEM_LIMIT=1G "$program" fill 2>"$dir/log")" = 504 ] || say "a malformed one"
+[ "$(cat "$dir/log")" = "vgpu: not set, as it must be bytes up to 2^48, with K, M, G or T or without: CUDA_MEM_LIMIT_0=1GB" ] ||
+  say "one line about it, not: $(cat "$dir/log")"
+named CUDA_MEM_LIMIT=1G CUDA_SHIM_DISABLE=1 "$program" card >/dev/null || say "switched off"
+named CUDA_MEM_LIMIT_5=1G CUDA_CORE_LIMIT=0 "$program" card >/dev/null || say "another device's limit"
+"$make_limits" "$dir/main" "$card" 1024
+CUDA_MEM_LIMIT=2G CUDA_CORE_LIMIT=1 under memory || say "a directory wins over the names"
+
 # a killed process gives its memory back to the container
 "$make_limits" "$dir/main" "$card" 1600
 mkfifo "$dir/held"
