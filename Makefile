@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-shim bench-shim-cpu test-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -69,6 +69,9 @@ bench-shim-cpu: ## what the library costs on the fake driver and in processes wi
 test-gpu: ## the tests that need a GPU, as far as the machine has what each wants, into build/gpu-tests.json (ARGS="--only accuracy")
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 --target vgpu-control vgpu-run bench-work >/dev/null
 	@cuda-shim/test/gpu/run_gpu_tests.sh cuda-shim/build --out build/gpu-tests.json $(ARGS) || [ $$? = 77 ]
+
+demo-gpu: build ## needs a GPU: the agent itself without Kubernetes, one pod of 1024 MiB and 10 %; ARGS="--fake PROFILE" without one
+	@python3 deploy/e2e/gpu/demo_gpu.py $(ARGS) || [ $$? = 77 ]
 
 images: build ## the container images that the cluster's tests use, into build/images
 	@$(E2E) images --out build/images

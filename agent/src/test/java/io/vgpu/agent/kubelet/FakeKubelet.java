@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  * lost, restarts that remove every socket. Dials the plugin with a path as authority.
  */
 public final class FakeKubelet implements AutoCloseable {
-  private static final long BOUND = 10;
+  private static final long BOUND = 30;
 
   /** How an admission ended. */
   public sealed interface Result {
