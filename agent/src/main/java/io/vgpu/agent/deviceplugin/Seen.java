@@ -4,6 +4,7 @@ import io.vgpu.agent.deviceplugin.AdmittedPod.Admitted;
 import io.vgpu.agent.deviceplugin.PodEntry.Turn;
 import io.vgpu.agent.kube.NodePod;
 import io.vgpu.agent.kubelet.ListedPod;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -82,7 +83,7 @@ record Seen(Map<String, Set<String>> listed, Optional<Asked> last, Map<String, L
       }
     }
     return new Seen(
-        Map.copyOf(all),
+        Collections.unmodifiableMap(all), // in this order the eldest go first
         answer.map(a -> new Asked(a.pod().ref().uid(), a.turn().container())),
         Map.copyOf(past));
   }
