@@ -1,8 +1,11 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fake.h"
 #include "line.h"
@@ -142,10 +145,28 @@ void fake_leave(void) { (void)pthread_mutex_unlock(&fake.lock); }
 
 /* ---- initialisation ------------------------------------------------------------------------------------------------ */
 
+static void *stay(void *unused) {
+  for (;;) (void)pause();
+  return unused;
+}
+
+/* As the real library does: a thread that blocks no more signals than the one that initialised, and takes those it gets. */
+static void begin_thread(void) {
+  static bool begun;
+  if (begun || getenv("FAKE_GPUS_THREAD") == NULL) return;
+  /* it must outlive the library's being closed */
+  Dl_info self;
+  if (dladdr(&fake, &self) == 0 || dlopen(self.dli_fname, RTLD_NOW | RTLD_NODELETE) == NULL) return;
+  pthread_t thread;
+  begun = pthread_create(&thread, NULL, stay, NULL) == 0;
+  if (begun) (void)pthread_detach(thread);
+}
+
 nvmlReturn_t fake_nvmlInitWithFlags(unsigned int flags) {
   if ((flags & ~(unsigned)(NVML_INIT_FLAG_NO_GPUS | NVML_INIT_FLAG_NO_ATTACH)) != 0) return NVML_ERROR_INVALID_ARGUMENT;
   if (fake.profile.device_count == 0 && (flags & NVML_INIT_FLAG_NO_GPUS) == 0) return NVML_ERROR_GPU_NOT_FOUND;
   fake.inits++;
+  begin_thread();
   return NVML_SUCCESS;
 }
 

@@ -72,6 +72,11 @@ FAKE_GPUS=$work/card.gpus is 0 '"total_mib": 1024' --memory 1024 -- "$5"
 check "it is refused beyond: $(cat "$work/out")" grep -q '"given_mib": 448, "error": 2' "$work/out"
 FAKE_GPUS=$work/card.gpus is 0 '"total_mib": 40377' --cores 50 -- "$5"
 
+# ---- a thread of the driver's library must not take away the word that the command has ended
+FAKE_GPUS_THREAD=1 timeout 20 "$run" --cores 5 -- sh -c "sleep 0.02; exit 7" </dev/null
+got=$?
+check "the end of a command is noticed beside a thread of the library's: status $got" [ "$got" = 7 ]
+
 # ---- signals
 for signal in TERM HUP USR1 INT; do
   : >"$work/signal"

@@ -106,26 +106,7 @@ final class Histories {
     }
 
     Life running(String... containers) {
-      PodFact f = phased("Running");
-      return tell(
-          new PodFact(
-              f.uid(),
-              f.name(),
-              f.job(),
-              f.node(),
-              f.phase(),
-              f.reason(),
-              f.claim(),
-              f.seal(),
-              f.replaces(),
-              false,
-              false,
-              false,
-              Set.of(containers),
-              false,
-              f.demand(),
-              f.annotations()),
-          false);
+      return tell(with(phased("Running"), false, Set.of(containers), false), false);
     }
 
     Life phase(String phase) {
@@ -137,73 +118,17 @@ final class Histories {
     }
 
     Life marked() {
-      PodFact f = fact;
-      return tell(
-          new PodFact(
-              f.uid(),
-              f.name(),
-              f.job(),
-              f.node(),
-              f.phase(),
-              f.reason(),
-              f.claim(),
-              f.seal(),
-              f.replaces(),
-              false,
-              false,
-              true,
-              f.running(),
-              false,
-              f.demand(),
-              f.annotations()),
-          false);
+      return tell(with(fact, true, fact.running(), false), false);
     }
 
     Life wishing(String key, String value) {
-      PodFact f = fact;
-      return tell(
-          new PodFact(
-              f.uid(),
-              f.name(),
-              f.job(),
-              f.node(),
-              f.phase(),
-              f.reason(),
-              f.claim(),
-              f.seal(),
-              f.replaces(),
-              false,
-              false,
-              false,
-              f.running(),
-              false,
-              f.demand(),
-              Map.of(key, value)),
-          false);
+      PodFact f = with(fact, false, fact.running(), false);
+      return tell(annotated(f, Map.of(key, value)), false);
     }
 
     /** Failed because its kubelet was killed while it started the container. */
     Life brokenOff() {
-      PodFact f = phased("Failed");
-      return tell(
-          new PodFact(
-              f.uid(),
-              f.name(),
-              f.job(),
-              f.node(),
-              f.phase(),
-              f.reason(),
-              f.claim(),
-              f.seal(),
-              f.replaces(),
-              false,
-              false,
-              false,
-              Set.of(),
-              true,
-              f.demand(),
-              f.annotations()),
-          false);
+      return tell(with(phased("Failed"), false, Set.of(), true), false);
     }
 
     Life gone() {
@@ -214,12 +139,51 @@ final class Histories {
       return with(phase, fact.node(), fact.claim(), fact.replaces());
     }
 
+    private static PodFact with(PodFact f, boolean marked, Set<String> running, boolean brokenOff) {
+      return fact(
+          f,
+          f.phase(),
+          f.node(),
+          f.claim(),
+          f.replaces(),
+          marked,
+          running,
+          brokenOff,
+          f.annotations());
+    }
+
+    private static PodFact annotated(PodFact f, Map<String, String> annotations) {
+      return fact(
+          f,
+          f.phase(),
+          f.node(),
+          f.claim(),
+          f.replaces(),
+          f.marked(),
+          f.running(),
+          f.brokenOff(),
+          annotations);
+    }
+
     private PodFact with(
         String phase, Optional<String> node, Optional<String> claim, Optional<String> replaces) {
+      return fact(fact, phase, node, claim, replaces, false, Set.of(), false, fact.annotations());
+    }
+
+    private static PodFact fact(
+        PodFact of,
+        String phase,
+        Optional<String> node,
+        Optional<String> claim,
+        Optional<String> replaces,
+        boolean marked,
+        Set<String> running,
+        boolean brokenOff,
+        Map<String, String> annotations) {
       return new PodFact(
-          fact.uid(),
-          fact.name(),
-          fact.job(),
+          of.uid(),
+          of.name(),
+          of.job(),
           node,
           phase,
           "",
@@ -228,11 +192,11 @@ final class Histories {
           replaces,
           false,
           false,
-          false,
-          Set.of(),
-          false,
-          fact.demand(),
-          fact.annotations());
+          marked,
+          running,
+          brokenOff,
+          of.demand(),
+          annotations);
     }
   }
 }
