@@ -47,6 +47,7 @@ public final class ClusterState {
     @Nullable NodeRecord record;
     @Nullable NodeOffer offer;
     final Map<GpuUuid, Use> used = new HashMap<>();
+    Host hostUsed = Host.ZERO;
     final Set<GpuUuid> overcommitted = new HashSet<>();
     int boundPods;
   }
@@ -147,15 +148,22 @@ public final class ClusterState {
             pod, "its claim was changed after the bind; the first one goes on to count");
       }
       if (unchanged || !before.charge().cards().isEmpty()) {
-        return new PodEntry(pod, before.chargedNode(), before.charge());
+        return new PodEntry(
+            pod,
+            before.chargedNode(),
+            new Footprint(before.charge().cards(), pod.request().host()));
       }
+    }
+    if (pod.claim() == null && pod.request().demand().containers().isEmpty()) {
+      // it has no card, but its CPU may be what a card would have needed
+      return new PodEntry(pod, pod.nodeName(), Footprint.of(pod.request().host()));
     }
     return switch (claims.read(pod)) {
       case ClaimReader.Reading.Sealed sealed ->
-          new PodEntry(pod, pod.nodeName(), Footprint.of(sealed.claim(), pod.request().demand()));
+          new PodEntry(pod, pod.nodeName(), Footprint.of(sealed.claim(), pod.request()));
       case ClaimReader.Reading.Nothing nothing -> {
         listener.uncounted(pod, nothing.why());
-        yield new PodEntry(pod, pod.nodeName(), Footprint.NONE);
+        yield new PodEntry(pod, pod.nodeName(), Footprint.of(pod.request().host()));
       }
     };
   }
@@ -194,7 +202,9 @@ public final class ClusterState {
   /** The keys of the seal are others: what could not be read may be readable now. */
   public void readUncountedAgain() {
     for (PodEntry entry : List.copyOf(pods.values())) {
-      if (entry.chargedNode() != null && entry.charge().cards().isEmpty()) {
+      if (entry.chargedNode() != null
+          && entry.charge().cards().isEmpty()
+          && entry.record().request().demand().asksForVgpu()) {
         PodEntry again = entryOf(entry.record(), null);
         pods.put(entry.record().uid(), again);
         uncharge(entry);
@@ -208,6 +218,7 @@ public final class ClusterState {
     if (name != null) {
       NodeEntry node = nodes.computeIfAbsent(name, n -> new NodeEntry());
       node.boundPods++;
+      node.hostUsed = node.hostUsed.plus(entry.charge().host());
       entry.charge().cards().forEach((card, use) -> node.used.merge(card, use, Use::plus));
       dirty.add(name);
     }
@@ -218,6 +229,7 @@ public final class ClusterState {
     NodeEntry node = name == null ? null : nodes.get(name);
     if (name != null && node != null) {
       node.boundPods--;
+      node.hostUsed = node.hostUsed.minus(entry.charge().host());
       entry
           .charge()
           .cards()
@@ -344,6 +356,10 @@ public final class ClusterState {
     dirty.clear();
   }
 
+  private static Host hostOf(NodeEntry entry) {
+    return entry.record == null ? Host.PLENTY : entry.record.host();
+  }
+
   private NodeView view(String name, NodeEntry entry, NodeOffer offer) {
     List<InFlight> inFlight = new ArrayList<>(holds.on(name));
     reservations
@@ -357,7 +373,8 @@ public final class ClusterState {
                             inFlight.add(
                                 new InFlight(
                                     r.pod().uid(), r.footprint(), false, r.untilNanos()))));
-    NodeView view = NodeView.of(name, offer, entry.used, inFlight, coreHeadroom);
+    NodeView view =
+        NodeView.of(name, offer, entry.used, inFlight, coreHeadroom, hostOf(entry), entry.hostUsed);
     for (NodeView.Card c : view.cards()) {
       if (c.used().within(c.total())) {
         entry.overcommitted.remove(c.device().uuid());

@@ -15,12 +15,24 @@ import java.util.TreeMap;
  * What a pod takes of each card: {@code sidecars + max(apps, largest sequential init)} per
  * dimension (control-plane.md 3.5). A finished init's ids go to the next container (D3), so its
  * slot is not counted twice; where a sidecar takes them the sum errs towards more.
+ *
+ * @param host the CPU and memory that it requests
  */
-public record Footprint(Map<GpuUuid, Use> cards) {
-  public static final Footprint NONE = new Footprint(Map.of());
+public record Footprint(Map<GpuUuid, Use> cards, Host host) {
+  public static final Footprint NONE = new Footprint(Map.of(), Host.ZERO);
 
   public Footprint {
     cards = Map.copyOf(cards);
+  }
+
+  /** Of a claim, and what the pod requests of the host. */
+  public static Footprint of(PodClaim claim, PodRequest pod) {
+    return new Footprint(of(claim, pod.demand()).cards(), pod.host());
+  }
+
+  /** Of a pod without cards. */
+  public static Footprint of(Host host) {
+    return new Footprint(Map.of(), host);
   }
 
   /** Of a claim; a container that the pod does not have counts as an app container. */
@@ -41,7 +53,7 @@ public record Footprint(Map<GpuUuid, Use> cards) {
     }
     Map<GpuUuid, Use> cards = new HashMap<>();
     phases.forEach((uuid, p) -> cards.put(uuid, p.total()));
-    return new Footprint(cards);
+    return new Footprint(cards, Host.ZERO);
   }
 
   /** The same for one card while a pod is being planned. */

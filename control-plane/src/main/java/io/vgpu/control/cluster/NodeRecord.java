@@ -10,10 +10,17 @@ import org.jspecify.annotations.Nullable;
  * @param allocatable {@code status.allocatable} of the vgpu-number resource, 0 when absent
  * @param register text of {@code node-device-register}
  * @param config text of {@code node-config-info}
+ * @param host allocatable CPU and memory
  */
 public record NodeRecord(
-    String name, long allocatable, @Nullable String register, @Nullable String config) {
+    String name, long allocatable, @Nullable String register, @Nullable String config, Host host) {
   public NodeRecord {
     check(!name.isEmpty(), "node name must not be empty");
+  }
+
+  /** Of a node that does not say what CPU and memory it has. */
+  public NodeRecord(
+      String name, long allocatable, @Nullable String register, @Nullable String config) {
+    this(name, allocatable, register, config, Host.PLENTY);
   }
 }

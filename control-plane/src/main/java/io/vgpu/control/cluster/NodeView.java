@@ -9,8 +9,17 @@ import java.util.Map;
 /**
  * One node at one moment, immutable: its offer, what bound pods use of each card, and what is in
  * flight. Any thread.
+ *
+ * @param hostTotal allocatable CPU and memory
+ * @param hostUsed what all bound pods request of them
  */
-public record NodeView(String name, NodeOffer offer, List<Card> cards, List<InFlight> inFlight) {
+public record NodeView(
+    String name,
+    NodeOffer offer,
+    List<Card> cards,
+    List<InFlight> inFlight,
+    Host hostTotal,
+    Host hostUsed) {
   /** One card: what may be promised, and what is. */
   public record Card(GpuDevice device, Use total, Use used) {
     /** What is left, never below zero. */
@@ -24,6 +33,11 @@ public record NodeView(String name, NodeOffer offer, List<Card> cards, List<InFl
     inFlight = List.copyOf(inFlight);
   }
 
+  /** A node of which only the cards matter. */
+  public NodeView(String name, NodeOffer offer, List<Card> cards, List<InFlight> inFlight) {
+    this(name, offer, cards, inFlight, Host.PLENTY, Host.ZERO);
+  }
+
   /**
    * Builds the view of a node whose bound pods use {@code used}.
    *
@@ -34,7 +48,9 @@ public record NodeView(String name, NodeOffer offer, List<Card> cards, List<InFl
       NodeOffer offer,
       Map<GpuUuid, Use> used,
       List<InFlight> inFlight,
-      int coreHeadroom) {
+      int coreHeadroom,
+      Host hostTotal,
+      Host hostUsed) {
     List<Card> cards =
         switch (offer) {
           case NodeOffer.NotOffered none -> List.of();
@@ -46,12 +62,13 @@ public record NodeView(String name, NodeOffer offer, List<Card> cards, List<InFl
                               d, total(d, coreHeadroom), used.getOrDefault(d.uuid(), Use.ZERO)))
                   .toList();
         };
-    return new NodeView(name, offer, cards, inFlight);
+    return new NodeView(name, offer, cards, inFlight, hostTotal, hostUsed);
   }
 
   /** A node without any pod, e.g. one that only a request describes. */
   public static NodeView empty(NodeRecord node, int coreHeadroom) {
-    return of(node.name(), NodeOffer.of(node), Map.of(), List.of(), coreHeadroom);
+    return of(
+        node.name(), NodeOffer.of(node), Map.of(), List.of(), coreHeadroom, node.host(), Host.ZERO);
   }
 
   private static Use total(GpuDevice d, int coreHeadroom) {
@@ -72,7 +89,19 @@ public record NodeView(String name, NodeOffer offer, List<Card> cards, List<InFl
     return result;
   }
 
-  private static List<Card> charged(List<Card> cards, Footprint footprint) {
+  /** The node as it stands for one pod, by the rule of {@link #cardsFor}. */
+  public Standing standing(String podUid, long nowNanos, boolean respectHolds) {
+    Standing standing = new Standing(this, cards, hostTotal.minus(hostUsed));
+    for (InFlight f : inFlight) {
+      if (f.countsFor(podUid, nowNanos, respectHolds)) {
+        standing = standing.with(f.footprint());
+      }
+    }
+    return standing;
+  }
+
+  /** The cards with more in use. */
+  static List<Card> charged(List<Card> cards, Footprint footprint) {
     List<Card> charged = new ArrayList<>(cards.size());
     for (Card c : cards) {
       Use more = footprint.cards().get(c.device().uuid());

@@ -3,7 +3,8 @@ package io.vgpu.control.cluster;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the scheduler keeps of a Pod object: its request, and where it stands.
+ * What the scheduler keeps of a Pod object: its request, and where it stands. A pod that has
+ * nothing to do with vGPUs has no containers here; it counts on the host only.
  *
  * @param nodeName {@code spec.nodeName}, null while unbound
  * @param terminal phase Succeeded or Failed: its cards are free again (control-plane.md 3.4)

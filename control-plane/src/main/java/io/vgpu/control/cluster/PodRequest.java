@@ -9,6 +9,7 @@ import java.util.List;
  *
  * @param resourceVersion of the object that this was read from; empty when unknown
  * @param annotationBytes size of all annotations, which the API server bounds
+ * @param host CPU and memory that it requests, as kube-scheduler counts them
  * @param zeroNumber containers that say vgpu-number 0 in so many words: they get no card
  */
 public record PodRequest(
@@ -17,8 +18,20 @@ public record PodRequest(
     PodDemand demand,
     Wishes wishes,
     int annotationBytes,
-    List<String> zeroNumber) {
+    List<String> zeroNumber,
+    Host host) {
   public PodRequest {
     zeroNumber = List.copyOf(zeroNumber);
+  }
+
+  /** A pod that requests neither CPU nor memory. */
+  public PodRequest(
+      PodRef pod,
+      String resourceVersion,
+      PodDemand demand,
+      Wishes wishes,
+      int annotationBytes,
+      List<String> zeroNumber) {
+    this(pod, resourceVersion, demand, wishes, annotationBytes, zeroNumber, Host.ZERO);
   }
 }

@@ -29,7 +29,7 @@ public final class ClusterWatches implements AutoCloseable {
         new SlimWatch<>(
             "pods",
             SlimSource.of(client.pods().inAnyNamespace(), PODS_A_PAGE),
-            slim::vgpuPod,
+            pod -> Optional.of(slim.kept(pod)),
             feed.pods());
   }
 

@@ -6,22 +6,25 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.vgpu.claim.Names;
+import io.vgpu.control.cluster.Host;
 import io.vgpu.control.cluster.NodeRecord;
 import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Wishes;
 import io.vgpu.kube.PodDemands;
 import io.vgpu.model.ContainerDemand;
+import io.vgpu.model.PodDemand;
 import io.vgpu.model.PodRef;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Takes from Kubernetes objects what the scheduler keeps. Pure. */
 public final class SlimRecords {
+  private static final PodDemand NO_DEMAND = new PodDemand(List.of());
+
   private final Names names;
 
   public SlimRecords(Names names) {
@@ -39,16 +42,31 @@ public final class SlimRecords {
         node.getMetadata().getName(),
         PodDemands.whole(allocatable.get(names.vgpuNumber())),
         annotations.get(names.nodeDeviceRegister()),
-        annotations.get(names.nodeConfigInfo()));
+        annotations.get(names.nodeConfigInfo()),
+        allocatable.containsKey("cpu") ? HostRequests.host(allocatable) : Host.PLENTY);
   }
 
-  /** A pod that takes part in vGPU scheduling; empty for all others, which are not kept. */
-  public Optional<PodRecord> vgpuPod(Pod pod) {
+  /**
+   * A pod as the cluster's state keeps it: whole where it takes part in vGPU scheduling, of all
+   * others only where they are and what they request of the host.
+   */
+  public PodRecord kept(Pod pod) {
     PodRecord record = pod(pod);
     boolean ours =
         record.claim() != null
             || record.request().demand().containers().stream().anyMatch(SlimRecords::asks);
-    return ours ? Optional.of(record) : Optional.empty();
+    return ours ? record : bystander(record);
+  }
+
+  private static PodRecord bystander(PodRecord pod) {
+    PodRequest request = pod.request();
+    return new PodRecord(
+        new PodRequest(request.pod(), "", NO_DEMAND, Wishes.NONE, 0, List.of(), request.host()),
+        pod.nodeName(),
+        pod.terminal(),
+        false,
+        null,
+        null);
   }
 
   /** Whether a container names any of the resources with a number, sound or not. */
@@ -67,7 +85,8 @@ public final class SlimRecords {
             PodDemands.of(pod, names),
             Wishes.of(annotations, names),
             bytes(annotations),
-            zeroNumber(pod));
+            zeroNumber(pod),
+            HostRequests.of(pod));
     String node = pod.getSpec() == null ? null : pod.getSpec().getNodeName();
     String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
     return new PodRecord(

@@ -4,10 +4,14 @@ import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.NodeOffer;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.cluster.TopologyMode;
+import io.vgpu.control.packing.Room;
 import io.vgpu.control.scheduler.Verdict.Fits;
 import io.vgpu.control.scheduler.Verdict.Refused;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.control.scheduler.policy.Look;
+import io.vgpu.control.scheduler.policy.NodeChoice;
 import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.model.DemandCheck;
 import io.vgpu.model.NodeConfig;
@@ -17,27 +21,44 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Plans one pod on one node: the same arithmetic for filter, prioritize and bind (control-plane.md
- * 3.2 to 3.10). Pure; any thread; the same input gives the same plan.
+ * Plans one pod on one node: the same arithmetic for filter, prioritize, bind and the simulator
+ * (control-plane.md 3.2 to 3.10). Pure for one workload model; any thread; the same input gives the
+ * same plan.
  */
-final class Allocator {
+public final class Allocator {
+  private final Policies policies;
+
+  public Allocator(Policies policies) {
+    this.policies = policies;
+  }
+
+  /** Whether and how the pod fits on cards in this state, at a quick look. */
+  Verdict plan(PodRequest pod, NodeView node, List<NodeView.Card> cards) {
+    return plan(
+        pod, new Standing(node, cards, node.hostTotal().minus(node.hostUsed())), Look.QUICK);
+  }
 
   /**
-   * Whether and how the pod fits on cards in this state. {@code cards}: the node's, for this pod.
+   * Whether and how the pod fits. Where a deep look's choice of cards leaves no place for a later
+   * container, the quick look's stands: what filter has promised, bind keeps.
    */
-  Verdict plan(PodRequest pod, NodeView node, List<NodeView.Card> cards) {
+  public Verdict plan(PodRequest pod, Standing node, Look look) {
     Optional<String> breach = DemandCheck.firstBreach(pod.demand());
     if (breach.isPresent()) {
       return Refused.of(Reason.DEMAND_INVALID, breach.get());
     }
-    return switch (node.offer()) {
+    return switch (node.node().offer()) {
       case NodeOffer.NotOffered no -> Refused.of(no.reason(), no.detail());
-      case NodeOffer.Offered offered -> planOffered(pod, node, offered.config(), cards);
+      case NodeOffer.Offered offered -> {
+        Verdict verdict = planOffered(pod, node, offered.config(), look);
+        yield look == Look.DEEP && verdict instanceof Refused
+            ? planOffered(pod, node, offered.config(), Look.QUICK)
+            : verdict;
+      }
     };
   }
 
-  private static Verdict planOffered(
-      PodRequest pod, NodeView node, NodeConfig config, List<NodeView.Card> cards) {
+  private Verdict planOffered(PodRequest pod, Standing node, NodeConfig config, Look look) {
     if (!pod.wishes().memory().accepts(config.memoryScaling())) {
       return Refused.of(
           Reason.NODE_MEMORY_TYPE_MISMATCH, "memoryScaling " + config.memoryScaling());
@@ -46,20 +67,20 @@ final class Allocator {
     if (unpromised.isPresent()) {
       return unpromised.get();
     }
-    Candidates candidates = Candidates.of(cards);
+    Candidates candidates = Candidates.of(node.cards());
     Needs needs = needs(pod, config, candidates);
     Optional<Refused> gated = candidates.gate(pod, needs);
     if (gated.isPresent()) {
       return gated.get();
     }
-    ContainerWalk walk = new ContainerWalk(pod, cards, Policies.of(pod.wishes().devicePolicy()));
+    ContainerWalk walk = new ContainerWalk(pod, node, policies.ofCards(pod.wishes()), look);
     Optional<Refused> refused = walk.place(needs);
     if (refused.isPresent()) {
       return refused.get();
     }
     PodClaim claim = new PodClaim(walk.claims());
     return new Fits(
-        new Placement(node.name(), claim, Footprint.of(claim, pod.demand()), walk.choices()));
+        new Placement(node.node().name(), claim, Footprint.of(claim, pod), walk.choices()));
   }
 
   /** A strict mode is a promise; what cannot be kept is refused, never ignored. */
@@ -85,19 +106,54 @@ final class Allocator {
     return Needs.of(pod.demand(), config.memoryFactor(), candidates.uniformMemory());
   }
 
-  /**
-   * How well the pod goes to the node by its node policy, 0 to 100; 0 for a node that offers
-   * nothing.
-   */
+  /** How well the pod goes to the node by its node policy; 0 for a node that it does not fit. */
   double score(PodRequest pod, NodeView node, List<NodeView.Card> cards) {
-    AllocationPolicy policy = Policies.of(pod.wishes().nodePolicy());
-    return switch (node.offer()) {
+    Standing standing = new Standing(node, cards, node.hostTotal().minus(node.hostUsed()));
+    return plan(pod, standing, Look.QUICK) instanceof Fits fits
+        ? score(pod, standing, fits.placement().footprint(), Look.QUICK)
+        : 0;
+  }
+
+  /**
+   * How well the pod goes to the node by its node policy, higher is better; 0 for a node that
+   * offers nothing.
+   *
+   * @param footprint of its plan there
+   */
+  public double score(PodRequest pod, Standing node, Footprint footprint, Look look) {
+    return switch (node.node().offer()) {
       case NodeOffer.NotOffered no -> 0;
       case NodeOffer.Offered offered -> {
-        Candidates candidates = Candidates.of(cards);
-        yield policy.score(
-            candidates.load(needs(pod, offered.config(), candidates)), Needs.weights(pod.demand()));
+        Candidates candidates = Candidates.of(node.cards());
+        Needs needs = needs(pod, offered.config(), candidates);
+        yield score(policies.ofNodes(pod.wishes()), pod, node, footprint, candidates, needs, look);
       }
     };
+  }
+
+  private static double score(
+      AllocationPolicy policy,
+      PodRequest pod,
+      Standing node,
+      Footprint footprint,
+      Candidates candidates,
+      Needs needs,
+      Look look) {
+    return policy.score(
+        new NodeChoice(
+            candidates.load(needs),
+            Needs.weights(pod.demand()),
+            () -> Room.of(node.host(), node.cards()),
+            () -> {
+              Standing after = node.with(footprint);
+              return Room.of(after.host(), after.cards());
+            },
+            pod.wishes().types().isEmpty(),
+            look));
+  }
+
+  /** The policy that ranks nodes for the pod. */
+  AllocationPolicy nodePolicy(PodRequest pod) {
+    return policies.ofNodes(pod.wishes());
   }
 }

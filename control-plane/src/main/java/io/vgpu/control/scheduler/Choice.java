@@ -13,8 +13,9 @@ import java.util.stream.Collectors;
  * @param chosen the others, in policy order
  * @param survivors how many cards it was chosen from
  */
-record Choice(String container, int reused, List<CardRank> chosen, int survivors, String policy) {
-  Choice {
+public record Choice(
+    String container, int reused, List<CardRank> chosen, int survivors, String policy) {
+  public Choice {
     chosen = List.copyOf(chosen);
   }
 

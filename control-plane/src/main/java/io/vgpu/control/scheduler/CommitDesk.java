@@ -6,6 +6,7 @@ import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Reservation;
 import io.vgpu.control.scheduler.Verdict.Refused;
+import io.vgpu.control.scheduler.policy.Look;
 import io.vgpu.model.Reason;
 import java.time.Duration;
 import java.util.List;
@@ -82,8 +83,8 @@ final class CommitDesk {
   }
 
   private Verdict plan(PodRequest pod, NodeView node, boolean respectHolds) {
-    List<NodeView.Card> cards = node.cardsFor(pod.pod().uid(), nanoTime.getAsLong(), respectHolds);
-    return allocator.plan(pod, node, cards);
+    return allocator.plan(
+        pod, node.standing(pod.pod().uid(), nanoTime.getAsLong(), respectHolds), Look.DEEP);
   }
 
   /** The earlier request may still be carried out: only the very same claim may follow it. */

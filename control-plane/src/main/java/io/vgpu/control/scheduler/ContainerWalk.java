@@ -3,11 +3,15 @@ package io.vgpu.control.scheduler;
 import io.vgpu.control.cluster.Footprint.Phases;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.cluster.Use;
+import io.vgpu.control.packing.Room;
 import io.vgpu.control.scheduler.Needs.Need;
 import io.vgpu.control.scheduler.Verdict.Refused;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.control.scheduler.policy.CardChoice;
 import io.vgpu.control.scheduler.policy.CardRank;
+import io.vgpu.control.scheduler.policy.Look;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.ContainerKind;
 import io.vgpu.model.CorePercent;
@@ -17,7 +21,6 @@ import io.vgpu.model.MemoryMiB;
 import io.vgpu.model.Reason;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -33,16 +36,20 @@ import java.util.Optional;
  */
 final class ContainerWalk {
   private final PodRequest pod;
+  private final Standing node;
   private final List<NodeView.Card> cards;
   private final AllocationPolicy policy;
+  private final Look look;
   private final Phases[] phases;
   private final List<ContainerClaim> claims = new ArrayList<>();
   private final List<Choice> choices = new ArrayList<>();
 
-  ContainerWalk(PodRequest pod, List<NodeView.Card> cards, AllocationPolicy policy) {
+  ContainerWalk(PodRequest pod, Standing node, AllocationPolicy policy, Look look) {
     this.pod = pod;
-    this.cards = cards;
+    this.node = node;
+    this.cards = node.cards();
     this.policy = policy;
+    this.look = look;
     this.phases = new Phases[cards.size()];
     Arrays.fill(phases, Phases.NONE);
   }
@@ -80,7 +87,7 @@ final class ContainerWalk {
       Need need = chain.get(k);
       int missing = need.number() - chosen.size();
       if (missing > 0) {
-        Survivors survivors = test(chain.subList(k, chain.size()), chosen);
+        Survivors survivors = test(chain.subList(k, chain.size()), chosen, missing);
         if (survivors.cards.size() < missing) {
           return Optional.of(
               Refused.byCards(
@@ -94,15 +101,15 @@ final class ContainerWalk {
                       + (survivors.cards.size() + chosen.size())
                       + " pass"));
         }
-        List<Ranked> taken = survivors.cards.subList(0, missing);
+        List<CardRank> taken = survivors.cards.subList(0, missing);
         choices.add(
             new Choice(
                 need.container().name(),
                 chosen.size(),
-                taken.stream().map(Ranked::rank).toList(),
+                taken,
                 survivors.cards.size(),
                 policy.word()));
-        taken.forEach(r -> chosen.add(r.at));
+        taken.forEach(r -> chosen.add(r.at()));
       } else {
         choices.add(
             new Choice(need.container().name(), chosen.size(), List.of(), 0, policy.word()));
@@ -115,16 +122,14 @@ final class ContainerWalk {
     return Optional.empty();
   }
 
-  private record Ranked(int at, CardRank rank) {}
-
-  private record Survivors(List<Ranked> cards, Map<Reason, Integer> failed) {}
+  private record Survivors(List<CardRank> cards, Map<Reason, Integer> failed) {}
 
   /**
    * Tests every card not yet chosen for all containers that would use it, and sorts what is left.
    */
-  private Survivors test(List<Need> chain, List<Integer> chosen) {
+  private Survivors test(List<Need> chain, List<Integer> chosen, int missing) {
     Map<Reason, Integer> failed = new EnumMap<>(Reason.class);
-    List<Ranked> survivors = new ArrayList<>();
+    List<CardRank> survivors = new ArrayList<>();
     for (int at = 0; at < cards.size(); at++) {
       if (chosen.contains(at)) {
         continue;
@@ -136,16 +141,26 @@ final class ContainerWalk {
       } else {
         Use used = card.used().plus(phases[at].total());
         survivors.add(
-            new Ranked(
+            new CardRank(
                 at,
-                new CardRank(
-                    card.device().id(),
-                    card.device().numa(),
-                    CardRank.meanFree(card.total(), used))));
+                card.device().id(),
+                card.device().numa(),
+                CardRank.meanFree(card.total(), used),
+                Room.share(card.total(), chain.getFirst().on(card.device().memory()))));
       }
     }
-    survivors.sort(Comparator.comparing(r -> r.rank, policy.cardOrder()));
-    return new Survivors(survivors, failed);
+    return new Survivors(
+        policy.order(new CardChoice(survivors, missing, this::room, look)), failed);
+  }
+
+  /** What the pod's containers so far have left. */
+  private Room room() {
+    List<NodeView.Card> now = new ArrayList<>(cards.size());
+    for (int at = 0; at < cards.size(); at++) {
+      NodeView.Card c = cards.get(at);
+      now.add(new NodeView.Card(c.device(), c.total(), c.used().plus(phases[at].total())));
+    }
+    return Room.of(node.host().minus(pod.host()), now);
   }
 
   /** The first test that fails, in the order of control-plane.md 3.10. */

@@ -9,6 +9,7 @@ import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.kube.SlimRecords;
 import io.vgpu.control.scheduler.Verdict.Refused;
+import io.vgpu.control.scheduler.policy.Look;
 import io.vgpu.model.DemandCheck;
 import io.vgpu.model.Reason;
 import java.util.ArrayList;
@@ -81,7 +82,8 @@ final class FilterVerb {
     candidates.forEach(
         (name, node) -> {
           Verdict verdict =
-              node.<Verdict>map(n -> allocator.plan(pod, n, n.cardsFor(pod.pod().uid(), now, true)))
+              node.<Verdict>map(
+                      n -> allocator.plan(pod, n.standing(pod.pod().uid(), now, true), Look.QUICK))
                   .orElseGet(() -> Refused.of(Reason.NODE_CACHE_MISS, ""));
           switch (verdict) {
             case Verdict.Fits fits -> fitting.put(name, fits.placement());

@@ -9,8 +9,8 @@ import java.util.List;
  *
  * @param choices one a container: which cards and by what order
  */
-record Placement(String node, PodClaim claim, Footprint footprint, List<Choice> choices) {
-  Placement {
+public record Placement(String node, PodClaim claim, Footprint footprint, List<Choice> choices) {
+  public Placement {
     choices = List.copyOf(choices);
   }
 

@@ -3,11 +3,10 @@ package io.vgpu.control.scheduler;
 import io.vgpu.control.cluster.ClusterSnapshot;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
-import io.vgpu.control.scheduler.policy.Policies;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -24,6 +23,7 @@ final class PrioritizeVerb {
   private static final int SHOWN = 4;
 
   private final Allocator allocator;
+  private final NodeRanking ranking;
   private final FilterVerb filter;
   private final LongSupplier nanoTime;
 
@@ -36,6 +36,7 @@ final class PrioritizeVerb {
 
   PrioritizeVerb(Allocator allocator, FilterVerb filter, LongSupplier nanoTime) {
     this.allocator = allocator;
+    this.ranking = new NodeRanking(allocator);
     this.filter = filter;
     this.nanoTime = nanoTime;
   }
@@ -45,7 +46,7 @@ final class PrioritizeVerb {
     Map<String, Optional<NodeView>> candidates = filter.candidates(args, snapshot);
     Map<String, Integer> levels = new LinkedHashMap<>();
     candidates.keySet().forEach(name -> levels.put(name, 0));
-    AllocationPolicy policy = Policies.of(pod.wishes().nodePolicy());
+    AllocationPolicy policy = allocator.nodePolicy(pod);
     if (!pod.demand().asksForVgpu() || !policy.ranksNodes()) {
       return new Scores(
           levels,
@@ -53,21 +54,14 @@ final class PrioritizeVerb {
           "no node policy: kube-scheduler's own choice of " + levels.size() + " nodes that fit");
     }
     long now = nanoTime.getAsLong();
-    List<Ranking.Scored> scored = new ArrayList<>();
-    Map<String, Placement> placements = new HashMap<>();
-    candidates.forEach(
-        (name, node) ->
-            node.ifPresent(
-                n -> {
-                  List<NodeView.Card> cards = n.cardsFor(pod.pod().uid(), now, true);
-                  if (allocator.plan(pod, n, cards) instanceof Verdict.Fits fits) {
-                    placements.put(name, fits.placement());
-                    scored.add(new Ranking.Scored(name, allocator.score(pod, n, cards)));
-                  }
-                }));
-    List<Ranking.Scored> ordered = Ranking.ordered(scored);
-    levels.putAll(Ranking.levels(ordered));
-    return new Scores(levels, hold(pod, ordered, placements), why(policy, ordered));
+    List<Standing> nodes = new ArrayList<>();
+    candidates
+        .values()
+        .forEach(node -> node.ifPresent(n -> nodes.add(n.standing(pod.pod().uid(), now, true))));
+    NodeRanking.Ranked ranked = ranking.rank(pod, nodes);
+    levels.putAll(Ranking.levels(ranked.ordered()));
+    return new Scores(
+        levels, hold(pod, ranked.ordered(), ranked.placements()), why(policy, ranked.ordered()));
   }
 
   private static Optional<Hold> hold(
@@ -84,6 +78,12 @@ final class PrioritizeVerb {
             .limit(SHOWN)
             .map(s -> String.format(Locale.ROOT, "%s %.2f", s.node(), s.score()))
             .collect(Collectors.joining(", "));
-    return policy.word() + " over " + ordered.size() + " fitting nodes, best first: " + shown;
+    String basis = policy.basis().isEmpty() ? "" : " (" + policy.basis() + ")";
+    return policy.word()
+        + basis
+        + " over "
+        + ordered.size()
+        + " fitting nodes, best first: "
+        + shown;
   }
 }

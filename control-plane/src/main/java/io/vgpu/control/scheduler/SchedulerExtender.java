@@ -17,6 +17,7 @@ import io.vgpu.control.kube.BindingApi;
 import io.vgpu.control.kube.ClusterWatches;
 import io.vgpu.control.metrics.ControlMeters;
 import io.vgpu.control.metrics.SchedulerMeters;
+import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.ClaimKeys;
 import io.vgpu.kube.KubeEvents;
@@ -83,7 +84,7 @@ public final class SchedulerExtender {
     this.events =
         access.events(config.schedulerName(), api.qps(), api.burst(), nanoTime, clock, registry);
     BindingApi bindings = access.bindings(api.qps(), api.burst(), nanoTime);
-    Allocator allocator = new Allocator();
+    Allocator allocator = new Allocator(new Policies());
     CommitDesk desk = new CommitDesk(state, allocator, nanoTime);
     PendingPods pending = new PendingPods();
     PlacementNews news =

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** What the allocator says of one pod on one node. */
-sealed interface Verdict {
+public sealed interface Verdict {
   /** It fits, in this way. */
   record Fits(Placement placement) implements Verdict {}
 

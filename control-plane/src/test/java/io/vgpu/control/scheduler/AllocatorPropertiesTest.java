@@ -6,6 +6,7 @@ import io.vgpu.control.cluster.NodeOffer;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Use;
+import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.model.ContainerClaim;
@@ -34,7 +35,7 @@ import net.jqwik.api.Provide;
 
 /** What holds for every node and every pod (control-plane.md 8, invariants; D3's rule of reuse). */
 class AllocatorPropertiesTest {
-  private final Allocator allocator = new Allocator();
+  private final Allocator allocator = new Allocator(new Policies());
 
   @Provide
   Arbitrary<NodeView> nodes() {
@@ -209,7 +210,7 @@ class AllocatorPropertiesTest {
   @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
   void theSameInputGivesTheSameAnswer(
       @ForAll("pods") PodRequest pod, @ForAll("nodes") NodeView node) {
-    assertThat(new Allocator().plan(pod, node, node.cards()))
+    assertThat(new Allocator(new Policies()).plan(pod, node, node.cards()))
         .isEqualTo(allocator.plan(pod, node, node.cards()));
   }
 

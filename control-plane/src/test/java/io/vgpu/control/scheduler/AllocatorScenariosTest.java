@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.vgpu.claim.ClaimCodec;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.Use;
+import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.model.GpuDevice;
@@ -307,7 +308,8 @@ class AllocatorScenariosTest {
     "gates"
   })
   void keepsTheRowsPromise(Scenario row) {
-    Verdict verdict = new Allocator().plan(row.pod().request(), row.node(), row.node().cards());
+    Verdict verdict =
+        new Allocator(new Policies()).plan(row.pod().request(), row.node(), row.node().cards());
     switch (row.expected()) {
       case Scenario.Placed placed -> {
         assertThat(verdict).isInstanceOf(Verdict.Fits.class);
@@ -335,7 +337,8 @@ class AllocatorScenariosTest {
   @ParameterizedTest
   @MethodSource("numbers")
   void explainsEveryContainer(int number) {
-    Verdict verdict = new Allocator().plan(Pods.of(number, 10, 100).request(), m4(), m4().cards());
+    Verdict verdict =
+        new Allocator(new Policies()).plan(Pods.of(number, 10, 100).request(), m4(), m4().cards());
     assertThat(((Verdict.Fits) verdict).placement().why())
         .singleElement()
         .asString()

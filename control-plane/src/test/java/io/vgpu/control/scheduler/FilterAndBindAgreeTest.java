@@ -10,6 +10,7 @@ import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Use;
 import io.vgpu.control.scheduler.CommitDesk.Step;
+import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.model.NodeConfig;
@@ -25,7 +26,7 @@ class FilterAndBindAgreeTest {
   @Property(tries = 300)
   void bindCommitsWhatFilterFound(@ForAll long seed) {
     Random random = new Random(seed);
-    Allocator allocator = new Allocator();
+    Allocator allocator = new Allocator(new Policies());
     ClusterState state =
         new ClusterState(
             new ClaimReader(() -> ClaimSeal.parse("0123456789abcdef0123")),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.Use;
+import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.scheduler.policy.Weights;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** The rows of control-plane.md 8 that compare nodes: 36, 37, 80, and the examples of 3.7. */
 class RankingScenariosTest {
-  private final Allocator allocator = new Allocator();
+  private final Allocator allocator = new Allocator(new Policies());
 
   private static NodeView four(String name, Use onFirst) {
     return Nodes.used(

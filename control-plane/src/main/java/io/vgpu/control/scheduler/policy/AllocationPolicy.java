@@ -1,9 +1,12 @@
 package io.vgpu.control.scheduler.policy;
 
-import java.util.Comparator;
+import java.util.List;
 
-/** How nodes are ranked and cards are ordered. Pure, stateless; {@link Policies} lists them. */
-public sealed interface AllocationPolicy permits Binpack, Spread, NoPreference {
+/**
+ * How nodes are ranked and cards are ordered: a plug-in, which {@link Policies} knows by its word.
+ * Pure for one workload model; any thread. It never decides what fits.
+ */
+public interface AllocationPolicy {
   /** The word used in annotations, metrics and explanations. */
   String word();
 
@@ -11,11 +14,21 @@ public sealed interface AllocationPolicy permits Binpack, Spread, NoPreference {
   boolean ranksNodes();
 
   /**
-   * How well the request goes to a node, 0 to 100, higher is better (control-plane.md 3.7); 0 where
-   * it cannot fit.
+   * How many of the nodes that a quick look found best deserve a deep one; 0 where both looks see
+   * the same.
    */
-  double score(NodeLoad load, Weights weights);
+  default int deepNodes() {
+    return 0;
+  }
 
-  /** The order in which cards are taken (control-plane.md 3.10). */
-  Comparator<CardRank> cardOrder();
+  /** How well the pod goes to the node with the cards chosen, higher is better. */
+  double score(NodeChoice choice);
+
+  /** All candidates, best first (control-plane.md 3.10). */
+  List<CardRank> order(CardChoice choice);
+
+  /** What the scores rest on, for explanations; empty when on the state alone. */
+  default String basis() {
+    return "";
+  }
 }

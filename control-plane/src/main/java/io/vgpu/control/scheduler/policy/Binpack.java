@@ -1,9 +1,13 @@
 package io.vgpu.control.scheduler.policy;
 
 import java.util.Comparator;
+import java.util.List;
 
 /** Busiest first, so that whole cards and nodes stay free for those who need them (U42). */
 public final class Binpack implements AllocationPolicy {
+  private static final Comparator<CardRank> ORDER =
+      Comparator.comparingDouble(CardRank::freeScore).thenComparingInt(CardRank::id);
+
   @Override
   public String word() {
     return "binpack";
@@ -14,14 +18,17 @@ public final class Binpack implements AllocationPolicy {
     return true;
   }
 
-  /** Fullness after placing. */
+  /** Fullness after placing, 0 to 100 (control-plane.md 3.7). */
   @Override
-  public double score(NodeLoad load, Weights weights) {
-    return load.fits() ? 100 * weights.fullness(load.total(), load.used().plus(load.need())) : 0;
+  public double score(NodeChoice choice) {
+    NodeLoad load = choice.load();
+    return load.fits()
+        ? 100 * choice.weights().fullness(load.total(), load.used().plus(load.need()))
+        : 0;
   }
 
   @Override
-  public Comparator<CardRank> cardOrder() {
-    return Comparator.comparingDouble(CardRank::freeScore).thenComparingInt(CardRank::id);
+  public List<CardRank> order(CardChoice choice) {
+    return choice.sorted(ORDER);
   }
 }

@@ -5,9 +5,11 @@ import io.vgpu.control.cluster.Use;
 /**
  * A card among its neighbours.
  *
+ * @param at its place in the node's list of cards
  * @param freeScore mean of its three free fractions, times 100, before placing
+ * @param share thousandths of it that the container takes
  */
-public record CardRank(int id, int numa, double freeScore) {
+public record CardRank(int at, int id, int numa, double freeScore, int share) {
 
   /** The mean free fraction of slots, cores and memory, times 100. */
   public static double meanFree(Use total, Use used) {

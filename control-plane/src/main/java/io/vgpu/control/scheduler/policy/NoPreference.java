@@ -1,9 +1,14 @@
 package io.vgpu.control.scheduler.policy;
 
 import java.util.Comparator;
+import java.util.List;
 
 /** All nodes alike, so that kube-scheduler's own scores decide; cards by NUMA node, then index. */
 public final class NoPreference implements AllocationPolicy {
+  private static final Comparator<CardRank> ORDER =
+      Comparator.<CardRank>comparingInt(c -> c.numa() < 0 ? Integer.MAX_VALUE : c.numa())
+          .thenComparingInt(CardRank::id);
+
   @Override
   public String word() {
     return "none";
@@ -15,13 +20,12 @@ public final class NoPreference implements AllocationPolicy {
   }
 
   @Override
-  public double score(NodeLoad load, Weights weights) {
+  public double score(NodeChoice choice) {
     return 0;
   }
 
   @Override
-  public Comparator<CardRank> cardOrder() {
-    return Comparator.<CardRank>comparingInt(c -> c.numa() < 0 ? Integer.MAX_VALUE : c.numa())
-        .thenComparingInt(CardRank::id);
+  public List<CardRank> order(CardChoice choice) {
+    return choice.sorted(ORDER);
   }
 }

@@ -1,21 +1,30 @@
 package io.vgpu.control.scheduler.policy;
 
+import io.vgpu.control.cluster.Wishes;
 import io.vgpu.model.PlacementPolicy;
 
-/** The list of policies: which class serves which word. */
+/** The list of policies: which plug-in serves which word. */
 public final class Policies {
-  private static final AllocationPolicy BINPACK = new Binpack();
-  private static final AllocationPolicy SPREAD = new Spread();
-  private static final AllocationPolicy NONE = new NoPreference();
+  private final AllocationPolicy binpack = new Binpack();
+  private final AllocationPolicy spread = new Spread();
+  private final AllocationPolicy none = new NoPreference();
 
-  private Policies() {}
+  /** The one that ranks nodes for a pod. */
+  public AllocationPolicy ofNodes(Wishes wishes) {
+    return of(wishes.nodePolicy());
+  }
 
-  /** The policy behind a pod's annotation. */
-  public static AllocationPolicy of(PlacementPolicy policy) {
+  /** The one that orders a node's cards for a pod. */
+  public AllocationPolicy ofCards(Wishes wishes) {
+    return of(wishes.devicePolicy());
+  }
+
+  /** The policy behind a word. */
+  public AllocationPolicy of(PlacementPolicy policy) {
     return switch (policy) {
-      case BINPACK -> BINPACK;
-      case SPREAD -> SPREAD;
-      case NONE -> NONE;
+      case BINPACK -> binpack;
+      case SPREAD -> spread;
+      case NONE -> none;
     };
   }
 }

@@ -1,9 +1,13 @@
 package io.vgpu.control.scheduler.policy;
 
 import java.util.Comparator;
+import java.util.List;
 
 /** Idlest first, so that neighbours disturb each other least and a fault hits few (U42). */
 public final class Spread implements AllocationPolicy {
+  private static final Comparator<CardRank> ORDER =
+      Comparator.comparingDouble(CardRank::freeScore).reversed().thenComparingInt(CardRank::id);
+
   @Override
   public String word() {
     return "spread";
@@ -14,16 +18,15 @@ public final class Spread implements AllocationPolicy {
     return true;
   }
 
-  /** Emptiness before placing. */
+  /** Emptiness before placing, 0 to 100 (control-plane.md 3.7). */
   @Override
-  public double score(NodeLoad load, Weights weights) {
-    return load.fits() ? 100 * (1 - weights.fullness(load.total(), load.used())) : 0;
+  public double score(NodeChoice choice) {
+    NodeLoad load = choice.load();
+    return load.fits() ? 100 * (1 - choice.weights().fullness(load.total(), load.used())) : 0;
   }
 
   @Override
-  public Comparator<CardRank> cardOrder() {
-    return Comparator.comparingDouble(CardRank::freeScore)
-        .reversed()
-        .thenComparingInt(CardRank::id);
+  public List<CardRank> order(CardChoice choice) {
+    return choice.sorted(ORDER);
   }
 }
