@@ -19,7 +19,7 @@ set(gpu_sources gpu_read gpu_lock gpu_own gpu_schedule)
 list(TRANSFORM gpu_sources PREPEND test/fake/gpu/)
 list(TRANSFORM gpu_sources APPEND .c)
 set(cuda_sources driver calls stubs device errors lane context context_more stream later event memory pool ordered
-  module library launch capture graph nodes move copy array vmm external pointer proc)
+  module library launch capture graph nodes move copy array vmm external pointer proc mps)
 list(TRANSFORM cuda_sources PREPEND test/fake/cuda/)
 list(TRANSFORM cuda_sources APPEND .c)
 

@@ -1,6 +1,6 @@
 # Pacing: one set of objects, which goes into libvgpu-control.so as well as into the simulator.
 
-set(pace_modules admit bucket context cover interval launch policy settle slice thread turn)
+set(pace_modules admit bucket context cover interval launch policy settle slice space thread turn)
 list(TRANSFORM pace_modules PREPEND src/pace/)
 list(TRANSFORM pace_modules APPEND .c)
 add_library(vgpu-pace OBJECT ${pace_modules})
@@ -19,7 +19,7 @@ foreach(program pace-tenant pace-share)
   target_include_directories(${program} PRIVATE test/unit test/fake test/fake/cuda)
   vgpu_as_shipped(${program})
 endforeach()
-foreach(case alone none two siblings balance)
+foreach(case alone none two siblings balance mps)
   add_test(NAME pace-share-${case} COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh pace-${case} $<TARGET_FILE:pace-share>
     $<TARGET_FILE:vgpu-control> $<TARGET_FILE:pace-tenant> ${case})
   set_tests_properties(pace-share-${case} PROPERTIES LABELS "native;as-shipped" TIMEOUT 120 RUN_SERIAL ON)

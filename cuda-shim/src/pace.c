@@ -85,6 +85,14 @@ static void world_restore(void *self, int mode) {
   CUstreamCaptureMode before = (CUstreamCaptureMode)mode;
   if (mode >= 0) (void)cuda_of(self)->cuThreadExchangeStreamCaptureMode(&before);
 }
+static uint32_t world_multiprocessors(void *self, uint8_t device, bool *shared) {
+  const struct vgpu_cuda *cuda = cuda_of(self);
+  CUdevice d = vgpu_device_of_entry(device);
+  int count = 0, mps = 0;
+  *shared = d < 0 || cuda->cuDeviceGetAttribute(&mps, CU_DEVICE_ATTRIBUTE_MPS_ENABLED, d) != CUDA_SUCCESS || mps != 0;
+  if (d < 0 || cuda->cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, d) != CUDA_SUCCESS) return 0;
+  return count > 0 ? (uint32_t)count : 0;
+}
 static void world_reap(void *self) {
   (void)self;
   (void)vgpu_reap(vgpu_shared());
@@ -113,6 +121,7 @@ static void fill(struct pace_world *w, const struct vgpu_cuda *cuda) {
   w->capturing = world_capturing;
   w->relax = world_relax;
   w->restore = world_restore;
+  w->multiprocessors = world_multiprocessors;
   w->reap = world_reap;
   w->thread_id = world_thread_id;
   w->thread_lives = world_thread_lives;

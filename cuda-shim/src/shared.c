@@ -254,6 +254,7 @@ bool vgpu_limit_read(const struct vgpu_shared *shared, uint32_t device, struct v
                                .pinned = LOAD(host_pinned_limit),
                                .core_hard_permille = LOAD(core_hard_permille),
                                .core_soft_permille = LOAD(core_soft_permille),
+                               .sm_count = LOAD(sm_count),
                                .runahead_us = LOAD(runahead_us),
                                .burst_us = LOAD(burst_us),
                                .max_stall_ms = LOAD(max_stall_ms)};

@@ -36,7 +36,7 @@ struct vgpu_limit {
   uint32_t context_mib;
   uint64_t memory, physical; /* bytes; equal unless oversubscribed */
   uint64_t pinned;
-  uint32_t core_hard_permille, core_soft_permille;
+  uint32_t core_hard_permille, core_soft_permille, sm_count;
   uint32_t runahead_us, burst_us, max_stall_ms;
 };
 

@@ -1,5 +1,5 @@
 /*
- * The shared memory between the node agent and the library inside a container: version 1 of its layout.
+ * The shared memory between the node agent and the library inside a container: version 1.1 of its layout.
  *
  * Three files, each mapped and each of one size for ever. `limits` and `load` are written by the agent alone and mounted
  * read-only; `usage` is written by the container and read by the agent as hostile input. This header is the only
@@ -43,7 +43,7 @@
 /* ---- versions, magics, sizes -------------------------------------------------------------------------------------- */
 
 #define VGPU_ABI_MAJOR 1
-#define VGPU_ABI_MINOR 0
+#define VGPU_ABI_MINOR 1
 
 /* Four ASCII letters in file order, so that a dump of the first bytes names the region. */
 #define VGPU_LIMITS_MAGIC 0x4D494C56u   /* "VLIM" */
@@ -123,7 +123,8 @@ VGPU_AT(vgpu_header, reserved, 52);
 #define VGPU_LIMIT_BALANCE 0x10u       /* policy balance: idle share may be borrowed up to core_soft_permille */
 #define VGPU_LIMIT_PINNED_HOST 0x20u   /* host_pinned_limit is enforced */
 #define VGPU_LIMIT_STRICT 0x40u        /* trouble fails closed instead of going unlimited */
-#define VGPU_LIMIT_KNOWN_FLAGS 0x7Fu
+#define VGPU_LIMIT_MPS 0x80u /* since 1.1: the share is one of multiprocessors, kept by MPS; by time if it does not hold */
+#define VGPU_LIMIT_KNOWN_FLAGS 0xFFu
 
 #define VGPU_PERMILLE_FULL 1000u
 #define VGPU_DEFAULT_RUNAHEAD_US 1000u   /* meant by runahead_us 0 */

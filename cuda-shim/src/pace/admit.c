@@ -10,7 +10,19 @@ bool pace_terms(struct pace *p, uint8_t device, struct pace_terms *terms, struct
   struct vgpu_limit limit;
   if (!vgpu_limit_read(p->shared, device, &limit)) return false;
   *load = pace_load_read(p->shared->load, device);
+  if ((limit.flags & VGPU_LIMIT_MPS) == 0) {
+    *terms = pace_terms_now(&p->devices[device].policy, &limit, load, now(p));
+    return true;
+  }
+  struct pace_space space = pace_space_look(p, device, &limit);
+  if (space.holds) { /* all processes of the container together may have the time of one */
+    limit.core_hard_permille = limit.core_soft_permille = VGPU_PERMILLE_FULL;
+    load->turn_length_ns = 0;
+  }
   *terms = pace_terms_now(&p->devices[device].policy, &limit, load, now(p));
+  terms->partitioned = true;
+  terms->refunds = !space.holds && !space.shared;
+  if (space.holds) terms->unlimited = (limit.flags & VGPU_LIMIT_COMPUTE) == 0 || space.alone;
   return true;
 }
 
@@ -71,7 +83,7 @@ void pace_admit(struct pace *p, struct pace_thread *t, struct pace_entry *e, con
       continue;
     }
     if (short_of_since == 0) short_of_since = at;
-    if (load.known) bucket_take_refund(u, load.refund_ns);
+    if (load.known && terms.refunds) bucket_take_refund(u, load.refund_ns);
     bucket_refill(u, at, &terms, sum);
     int64_t level = bucket_level(u), spare = level - sum, wait;
     if (spare > 0) {

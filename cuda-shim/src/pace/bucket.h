@@ -25,6 +25,8 @@ struct pace_terms {
   int64_t max_stall_ns; /* longest wait of one launch */
   int64_t queue_ns;     /* more than PACE_UNFINISHED slices of a stream may be in flight up to so much */
   bool unlimited;       /* launches pass unmeasured */
+  bool partitioned;     /* the card is, so that what holds must be looked at often */
+  bool refunds;         /* what the agent gives back is taken */
 };
 
 /* Adds share × time since the last one who did, up to the cap plus `inflight_ns` plus what refunds have left. */

@@ -97,6 +97,8 @@ struct pace_device {
   struct pace_policy policy;
   struct pace_turn turn;
   struct pace_cover cover;
+  uint32_t multiprocessors; /* the most that a context of ours has had */
+  uint32_t told;            /* 1: that the partition does not hold was said */
   int64_t reaped_ns;
   int64_t posted_ns; /* end of the last interval in the ring */
 };
@@ -172,6 +174,17 @@ void pace_abandon(struct pace *p, struct pace_thread *t, struct pace_slice *s, b
 bool pace_terms(struct pace *p, uint8_t device, struct pace_terms *terms, struct pace_load *load);
 /* Returns, with the thread's lock held as before, when a slice may open; *room_ns as turn_wait gives it. */
 void pace_admit(struct pace *p, struct pace_thread *t, struct pace_entry *e, const void *what, int64_t *room_ns);
+
+/* ---- space.c */
+
+/* How this process runs on a card that limits want partitioned by MPS. */
+struct pace_space {
+  bool holds;  /* nothing of this process runs on more multiprocessors than its share */
+  bool alone;  /* no other process of the container has anything on the card */
+  bool shared; /* other clients of MPS run at the same time: nobody takes turns */
+};
+/* Asks the driver for the context that is current. What does not hold is said and counted once. */
+struct pace_space pace_space_look(struct pace *p, uint8_t device, const struct vgpu_limit *limit);
 
 /* ---- launch.c: without locks */
 

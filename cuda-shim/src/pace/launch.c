@@ -1,7 +1,7 @@
 /* What happens to a launch that the fast path did not let pass. */
 #include "fast.h"
 
-enum { FREE_PASSES = 256 };
+enum { FREE_PASSES = 256, PARTITIONED_PASSES = 32 };
 
 static void grant(struct pace_entry *e, int32_t launches) {
   e->granted = launches;
@@ -43,7 +43,7 @@ static struct pace_entry *before(struct pace *p, struct pace_thread *t, pace_han
     struct pace_load load;
     if (!pace_terms(p, device, &terms, &load)) return NULL;
     if (terms.unlimited) {
-      grant(e, FREE_PASSES);
+      grant(e, terms.partitioned ? PARTITIONED_PASSES : FREE_PASSES);
       return NULL;
     }
     pace_sweep(p, w->now_ns(w->self));

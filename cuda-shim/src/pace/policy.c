@@ -53,7 +53,7 @@ static uint32_t between(uint32_t value, uint32_t low, uint32_t high) { return va
 
 struct pace_terms pace_terms_now(struct pace_policy *p, const struct vgpu_limit *limit, const struct pace_load *load,
                                  int64_t now_ns) {
-  struct pace_terms t;
+  struct pace_terms t = {.refunds = true};
   uint32_t hard = between(limit->core_hard_permille, 1, VGPU_PERMILLE_FULL);
   t.permille = hard;
   if ((limit->flags & VGPU_LIMIT_BALANCE) != 0) {

@@ -39,6 +39,10 @@ struct pace_world {
   int (*relax)(void *self);
   void (*restore)(void *self, int mode);
 
+  /* of the entry's card, as far as work of the context that is current in this thread may run on them; 0: unknown. `shared`:
+   * contexts are MPS's, or nobody can tell */
+  uint32_t (*multiprocessors)(void *self, uint8_t device, bool *shared);
+
   void (*reap)(void *self); /* frees the slots of dead processes of the container */
   int (*thread_id)(void *self);
   bool (*thread_lives)(void *self, int id);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "check.h"
@@ -185,6 +186,46 @@ static void balance(void) {
   container_kill(pid);
 }
 
+/* Sets a variable of the programs to come, or takes it away. */
+static void variable(const char *name, const char *value) {
+  if ((value != NULL ? setenv(name, value, 1) : unsetenv(name)) != 0) exit(9);
+}
+
+/*
+ * 25 % by a part of the multiprocessors: pacing is off where the driver says that the part is kept, and where the tenant has
+ * changed the variables, or there is no daemon, the same share is kept by time.
+ */
+static void mps(void) {
+  static const struct {
+    const char *what, *daemon, *percentage;
+    uint32_t multiprocessors; /* of the card, in limits */
+    bool holds;
+  } cell[] = {{"a client of 25 %", "yes", "25", 132, true},    {"less than its part", "yes", "10", 132, true},
+              {"percentage removed", "yes", NULL, 132, false}, {"percentage raised to 50", "yes", "50", 132, false},
+              {"percentage 100", "yes", "100", 132, false},    {"directory removed", NULL, "25", 132, false},
+              {"no daemon there", "no", "25", 132, false},     {"a card that is not known", "yes", "25", 0, false}};
+  for (unsigned i = 0; i < sizeof cell / sizeof cell[0]; i++) {
+    struct container c;
+    CHECK(container_make(&c, "mps", VGPU_LIMIT_COMPUTE | VGPU_LIMIT_MPS, 250, 250), "no directory");
+    c.limits->devices[0].sm_count = cell[i].multiprocessors;
+    char control[300];
+    (void)snprintf(control, sizeof control, "%s/control", c.directory);
+    (void)remove(control);
+    if (cell[i].daemon != NULL && strcmp(cell[i].daemon, "yes") == 0) CHECK(mkdir(control, 0700) == 0, "no %s", control);
+    variable("CUDA_MPS_PIPE_DIRECTORY", cell[i].daemon != NULL ? c.directory : NULL);
+    variable("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", cell[i].percentage);
+    pid_t pid = container_run(&c, library, tenant, 740000, 8, 0);
+    uint32_t slot = slot_of(pid);
+    nap(0.3);
+    double least = cell[i].holds ? 90 : 23, got = share_at_least(&slot, 1, 1.5, least);
+    (void)printf("mps, %s: %.2f\n", cell[i].what, got);
+    CHECK(got >= least && (cell[i].holds || got <= 27), "%s: %.2f", cell[i].what, got);
+    CHECK(cell[i].holds == (c.usage->devices[0].throttle_ns == 0), "%s: paced or not", cell[i].what);
+    CHECK(c.usage->devices[0].internal_errors == (cell[i].holds ? 0 : 1), "%s: counted once", cell[i].what);
+    container_kill(pid);
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   library = argv[1];
@@ -192,7 +233,7 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } cases[] = {{"alone", alone}, {"none", none}, {"two", two}, {"siblings", siblings}, {"balance", balance}};
+  } cases[] = {{"alone", alone}, {"none", none}, {"two", two}, {"siblings", siblings}, {"balance", balance}, {"mps", mps}};
   for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     if (argc < 4 || strcmp(argv[3], cases[i].name) == 0) cases[i].run();
   }

@@ -18,6 +18,8 @@ static struct {
   bool used[EVENTS];
   int records, sleeps, alive, reaped, events;
   int64_t slept;
+  uint32_t multiprocessors;
+  bool mps;
   bool stuck, lost, recording, refuse_record;
   pace_handle context;
   void (*on_sleep)(void);
@@ -94,6 +96,12 @@ static void w_restore(void *self, int mode) {
   CHECK_EQ(mode, 7, "the mode that was there");
   relaxed--;
 }
+static uint32_t w_multiprocessors(void *self, uint8_t device, bool *shared) {
+  (void)self;
+  (void)device;
+  *shared = w.mps;
+  return w.multiprocessors;
+}
 static void w_reap(void *self) {
   (void)self;
   w.reaped++;
@@ -107,8 +115,9 @@ static bool w_lives(void *self, int id) {
   return id == w.alive;
 }
 static struct pace_world world(void) {
-  return (struct pace_world){w_now,       w_sleep,     w_wait,  w_context, w_create, w_destroy, w_record, w_query, w_elapsed,
-                             w_recording, w_capturing, w_relax, w_restore, w_reap,   w_thread,  w_lives,  NULL};
+  return (struct pace_world){w_now,     w_sleep,           w_wait,    w_context,   w_create,    w_destroy,
+                             w_record,  w_query,           w_elapsed, w_recording, w_capturing, w_relax,
+                             w_restore, w_multiprocessors, w_reap,    w_thread,    w_lives,     NULL};
 }
 
 static struct vgpu_limits limits;
@@ -397,6 +406,99 @@ static void a_free_limit_costs_no_slice(void) {
   CHECK_EQ(w.sleeps, 0, "nothing waited for");
 }
 
+/* ---- a card that MPS partitions: 25 % of 132 */
+
+static void begin_partitioned(uint32_t multiprocessors) {
+  begin(250, true);
+  limits.devices[0].flags |= VGPU_LIMIT_MPS;
+  limits.devices[0].sm_count = 132;
+  w.multiprocessors = multiprocessors;
+  w.mps = true;
+}
+
+static void a_part_of_the_multiprocessors_needs_no_pacing(void) {
+  begin_partitioned(32);
+  load.devices[0].turn_period_us = 40000; /* nobody's turn matters where all run at once */
+  load.devices[0].turn_length_us = 1;
+  for (int i = 0; i < 300; i++) launch(10 * PACE_MS);
+  CHECK_EQ(w.records, 0, "nothing recorded");
+  CHECK_EQ(w.sleeps, 0, "nothing waited for");
+  CHECK_EQ(usage.devices[0].internal_errors, 0, "nothing to tell");
+}
+
+/* Percent of the time that kernels of 10 ms ran, one after the other. */
+static int ran(int kernels) {
+  int64_t from = w.now;
+  for (int i = 0; i < kernels; i++) {
+    launch(10 * PACE_MS);
+    finish();
+  }
+  return (int)(kernels * 10 * PACE_MS * 100 / (w.now - from));
+}
+
+static void more_than_its_part_is_paced_by_time(void) {
+  static const uint32_t had[] = {34, 66, 132, 0 /* the driver does not say */};
+  for (int i = 0; i < 4; i++) {
+    begin_partitioned(had[i]);
+    int percent = ran(100);
+    CHECK(percent >= 24 && percent <= 26, "%u multiprocessors at 25 %%: ran for %d %%", had[i], percent);
+    CHECK_EQ(usage.devices[0].internal_errors, 1, "counted once");
+  }
+  begin_partitioned(32);
+  limits.devices[0].sm_count = 0;
+  CHECK(ran(100) <= 26, "a card of which nobody knows how many it has");
+  begin_partitioned(33);
+  CHECK_EQ(ran(10), 100, "exactly the share");
+}
+
+static void what_a_context_once_had_is_not_forgotten(void) {
+  begin_partitioned(32);
+  CHECK_EQ(ran(40), 100, "its part");
+  w.multiprocessors = 132; /* another context, made with the variable changed */
+  (void)ran(40);
+  w.multiprocessors = 32;
+  CHECK(ran(100) <= 26, "paced from then on, whichever context launches");
+}
+
+static void all_processes_of_a_container_have_the_time_of_one(void) {
+  begin_partitioned(32);
+  usage.slots[1].bytes[0] = 1;
+  usage.slots[1].inflight_us[0] = 5000;
+  launch(10 * PACE_MS);
+  CHECK(w.records > 0, "measured beside a sibling");
+  CHECK(w.slept >= 3 * PACE_MS && w.slept <= 6 * PACE_MS, "at the rate of the clock: slept %lld", (long long)w.slept);
+  begin_partitioned(32);
+  usage.slots[1] = (struct vgpu_usage_slot){.state = VGPU_SLOT_LIVE};
+  launch(10 * PACE_MS);
+  CHECK_EQ(w.records, 0, "one that has nothing on the card is none");
+}
+
+static void refunds_are_for_those_who_take_turns(void) {
+  for (int mps = 0; mps < 2; mps++) {
+    begin_partitioned(132);
+    w.mps = mps != 0;
+    launch(100 * PACE_MS);
+    finish();
+    load.devices[0].refund_ns = (uint64_t)(50 * PACE_MS);
+    launch(PACE_MS);
+    CHECK_EQ(usage.devices[0].refund_taken_ns, mps != 0 ? 0 : 50 * PACE_MS, "taken only by who is no client of MPS");
+  }
+}
+
+static void the_flag_may_come_and_go(void) {
+  begin_partitioned(32);
+  CHECK_EQ(ran(40), 100, "in space");
+  limits.devices[0].flags &= ~VGPU_LIMIT_MPS;
+  (void)ran(40);
+  CHECK(ran(100) <= 26, "in time");
+  limits.devices[0].flags |= VGPU_LIMIT_MPS;
+  (void)ran(2);
+  CHECK_EQ(ran(40), 100, "and in space again");
+  limits.devices[0].core_hard_permille = 100;
+  (void)ran(40);
+  CHECK(ran(100) <= 11, "a limit that was lowered is less than the part it has");
+}
+
 int main(void) {
   a_launch_is_paid_by_what_it_took();
   slices_grow_to_a_millisecond();
@@ -413,6 +515,12 @@ int main(void) {
   a_dead_thread_leaves_nothing_in_flight();
   siblings_in_flight_are_left_room();
   a_free_limit_costs_no_slice();
+  a_part_of_the_multiprocessors_needs_no_pacing();
+  more_than_its_part_is_paced_by_time();
+  what_a_context_once_had_is_not_forgotten();
+  all_processes_of_a_container_have_the_time_of_one();
+  refunds_are_for_those_who_take_turns();
+  the_flag_may_come_and_go();
   free(p);
   free(threads);
   return check_result();

@@ -125,6 +125,12 @@ static void w_restore(void *self, int mode) {
   (void)self;
   (void)mode;
 }
+static uint32_t w_multiprocessors(void *self, uint8_t device, bool *shared) {
+  (void)self;
+  (void)device;
+  *shared = false;
+  return 132;
+}
 static void w_reap(void *self) { (void)self; }
 static int w_thread(void *self) {
   (void)self;
@@ -135,9 +141,9 @@ static bool w_lives(void *self, int id) {
   (void)id;
   return true;
 }
-static const struct pace_world world = {w_now,    w_sleep,   w_wait, w_context,       w_create, w_destroy, w_record,
-                                        w_query,  w_elapsed, w_no,   w_not_capturing, w_relax,  w_restore, w_reap,
-                                        w_thread, w_lives,   NULL};
+static const struct pace_world world = {w_now,     w_sleep,           w_wait,    w_context, w_create,        w_destroy,
+                                        w_record,  w_query,           w_elapsed, w_no,      w_not_capturing, w_relax,
+                                        w_restore, w_multiprocessors, w_reap,    w_thread,  w_lives,         NULL};
 
 /* ---- tenants */
 

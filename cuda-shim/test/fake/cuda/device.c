@@ -76,7 +76,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
 
 static int multiprocessors(const struct fake_device *d) {
   int each = d->cc_major > 8 || (d->cc_major == 8 && d->cc_minor > 0) ? 128 : 64;
-  return (int)d->cores / each;
+  return mps_multiprocessors((int)d->cores / each);
 }
 
 CUresult device_multiprocessors(CUdevice d, int *count) {
@@ -98,7 +98,7 @@ static int attribute(const struct fake_device *d, int which, bool *known) {
       {101, 0},        {102, 1},         {103, 1},      {104, 0},         {105, 0},        {106, 32},     {107, 0},
       {108, 39321600}, {109, 134217728}, {110, 0},      {111, 1024},      {112, 0},        {115, 1},      {116, 0},
       {119, 1},        {120, 1},         {121, 0},      {122, 1},         {123, 1},        {125, 1},      {126, 4},
-      {129, 1},        {132, 0},         {133, 0},
+      {129, 1},        {132, 0},
   };
   *known = true;
   switch (which) {
@@ -108,6 +108,7 @@ static int attribute(const struct fake_device *d, int which, bool *known) {
     case 50: return (int)d->pci.domain;
     case 75: return d->cc_major;
     case 76: return d->cc_minor;
+    case 133: return mps_client();
     default: break;
   }
   for (size_t i = 0; i < sizeof H200 / sizeof H200[0]; i++) {

@@ -103,6 +103,7 @@ static CUresult start(void) {
   if (driver.state == CHILD) return CUDA_ERROR_NOT_INITIALIZED;
   if (!fake_profile_path(&driver, path, sizeof path) || fake_profile_load(&driver.profile, path)) return CUDA_ERROR_NO_DEVICE;
   choose_cards();
+  mps_start();
   if (driver.device_count == 0) return CUDA_ERROR_NO_DEVICE;
   if (!join(path)) return CUDA_ERROR_SYSTEM_NOT_READY;
   driver.default_kernel_ns = setting("FAKE_CUDA_KERNEL_NS", 10000);

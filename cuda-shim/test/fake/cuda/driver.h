@@ -106,6 +106,12 @@ void device_give(CUdevice d, uint64_t bytes);
 uint64_t device_round(uint64_t bytes);
 CUresult device_multiprocessors(CUdevice d, int *count);
 
+/* ---- MPS (mps.c) */
+
+void mps_start(void);
+bool mps_client(void);
+int mps_multiprocessors(int all);
+
 /* ---- lanes: this process's queue on one card ------------------------------------------------------------------------- */
 
 struct lane {

@@ -30,7 +30,9 @@ public record DeviceLimits(
     MEMORY_LIMIT,
     COMPUTE_LIMIT,
     OVERSUBSCRIBE,
-    BALANCE
+    BALANCE,
+    /** The share is one of multiprocessors, which MPS keeps; the library looks whether it does. */
+    MPS
   }
 
   public DeviceLimits {

@@ -137,6 +137,7 @@ final class LimitsRegion {
       case COMPUTE_LIMIT -> Abi.LIMIT_COMPUTE;
       case OVERSUBSCRIBE -> Abi.LIMIT_OVERSUBSCRIBE;
       case BALANCE -> Abi.LIMIT_BALANCE;
+      case MPS -> Abi.LIMIT_MPS;
     };
   }
 }

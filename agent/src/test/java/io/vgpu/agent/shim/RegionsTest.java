@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -37,6 +38,20 @@ class RegionsTest {
       assertThat(limits.read()).contains(List.of(TWO.get(0), TWO.get(0)));
       limits.takeOver(9);
       assertThat(limits.header()).contains(new Region.Header(2, 9, 8));
+    }
+  }
+
+  @Test
+  void everyFlagIsReadAsWritten() {
+    DeviceLimits one = TWO.getFirst();
+    for (DeviceLimits.Flag flag : DeviceLimits.Flag.values()) {
+      DeviceLimits flagged =
+          new DeviceLimits(one.uuid(), 0, 132, Set.of(flag), one.memLimit(), 0, 250, 250);
+      try (Arena arena = Arena.ofConfined()) {
+        LimitsRegion limits = new LimitsRegion(arena.allocate(Abi.LIMITS_BYTES, 8));
+        limits.format(List.of(flagged), 7, 8);
+        assertThat(limits.read()).contains(List.of(flagged));
+      }
     }
   }
 
