@@ -66,12 +66,14 @@ public final class WebhookCommand implements Callable<Integer> {
       description = "how often the certificate's files are looked at; 0 never again")
   Duration certRefreshInterval = Duration.ofSeconds(5);
 
-  @Option(names = "--default-node-policy", description = "binpack or spread, where a pod has none")
+  @Option(
+      names = "--default-node-policy",
+      description = "binpack, spread, fgd or foresight, where a pod has none")
   String nodePolicy = "";
 
   @Option(
       names = "--default-device-policy",
-      description = "binpack or spread, where a pod has none")
+      description = "binpack, spread, fgd or foresight, where a pod has none")
   String devicePolicy = "";
 
   @Option(

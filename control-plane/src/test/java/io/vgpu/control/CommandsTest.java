@@ -18,7 +18,7 @@ class CommandsTest {
       textBlock =
           """
           webhook --default-node-polcy=x               | unknown flag: --default-node-polcy (nearest known: --default-node-policy)
-          webhook --default-node-policy=none           | --default-node-policy "none": must be one of binpack, spread
+          webhook --default-node-policy=none           | --default-node-policy "none": must be one of binpack, spread, fgd, foresight
           webhook --default-topology-mode=pcie         | --default-topology-mode "pcie": must be one of numa, numa-strict, link, link-strict
           webhook --domain=Bad_Domain                  | domain "Bad_Domain": must be a DNS subdomain
           webhook --cert-dir=/nonexistent --ops-bind-port=0 | TLS certificate /nonexistent/tls.crt: cannot be read

@@ -3,10 +3,15 @@ package io.vgpu.model;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Order of nodes and of cards (U42): busiest first, idlest first, or no preference. */
+/**
+ * Order of nodes and of cards (U42): busiest first, idlest first, by what is left for pods to come,
+ * or no preference.
+ */
 public enum PlacementPolicy {
   BINPACK,
   SPREAD,
+  FGD,
+  FORESIGHT,
   NONE;
 
   /**
@@ -17,8 +22,18 @@ public enum PlacementPolicy {
     return switch (text.strip().toLowerCase(Locale.ROOT)) {
       case "binpack" -> Optional.of(BINPACK);
       case "spread" -> Optional.of(SPREAD);
+      case "fgd" -> Optional.of(FGD);
+      case "foresight" -> Optional.of(FORESIGHT);
       case "none", "" -> Optional.of(NONE);
       default -> Optional.empty();
+    };
+  }
+
+  /** Whether it judges a node and its card in one, by what is left for pods to come. */
+  public boolean looksAhead() {
+    return switch (this) {
+      case FGD, FORESIGHT -> true;
+      case BINPACK, SPREAD, NONE -> false;
     };
   }
 

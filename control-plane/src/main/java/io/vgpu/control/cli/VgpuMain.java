@@ -10,10 +10,10 @@ import picocli.CommandLine.Spec;
 /** {@code vgpu}, the users' command; kubectl runs it as {@code kubectl vgpu}. Reads only. */
 @Command(
     name = "vgpu",
-    description = "What became of a pod's vGPUs.",
+    description = "What became of a pod's vGPUs, and how a cluster would be packed.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    subcommands = {VgpuMain.VersionCommand.class, ExplainCommand.class})
+    subcommands = {VgpuMain.VersionCommand.class, ExplainCommand.class, SimulateCommand.class})
 public final class VgpuMain implements Runnable {
   @Spec private CommandSpec spec;
 

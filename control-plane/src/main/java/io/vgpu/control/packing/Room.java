@@ -117,6 +117,11 @@ public final class Room {
     return sum;
   }
 
+  /** What is left of each card, by place; the caller's own. */
+  int[] toArray() {
+    return cards.clone();
+  }
+
   /** What is left of each card, least first; the caller's own. */
   public int[] sorted() {
     int[] copy = cards.clone();

@@ -16,6 +16,7 @@ import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.model.DemandCheck;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.PodClaim;
+import io.vgpu.model.PodDemand;
 import io.vgpu.model.Reason;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +27,8 @@ import java.util.Optional;
  * same plan.
  */
 public final class Allocator {
+  private static final Needs NOTHING = Needs.of(new PodDemand(List.of()), 1, 0);
+
   private final Policies policies;
 
   public Allocator(Policies policies) {
@@ -152,8 +155,29 @@ public final class Allocator {
             look));
   }
 
+  /** Plans and scores in one; empty where the pod does not fit. A pod without cards always does. */
+  public Optional<Assessed> assess(PodRequest pod, Standing node, Look look) {
+    if (!pod.demand().asksForVgpu()) {
+      Footprint footprint = Footprint.of(pod.host());
+      return Optional.of(new Assessed(node, footprint, scoreBeside(pod, node, footprint, look)));
+    }
+    return plan(pod, node, look) instanceof Fits fits
+        ? Optional.of(
+            new Assessed(
+                node,
+                fits.placement().footprint(),
+                score(pod, node, fits.placement().footprint(), look)))
+        : Optional.empty();
+  }
+
+  /** Of a pod that takes CPU and memory only: what that does to the cards beside it. */
+  private double scoreBeside(PodRequest pod, Standing node, Footprint footprint, Look look) {
+    Candidates candidates = Candidates.of(node.cards());
+    return score(policies.ofNodes(pod.wishes()), pod, node, footprint, candidates, NOTHING, look);
+  }
+
   /** The policy that ranks nodes for the pod. */
-  AllocationPolicy nodePolicy(PodRequest pod) {
+  public AllocationPolicy nodePolicy(PodRequest pod) {
     return policies.ofNodes(pod.wishes());
   }
 }

@@ -2,72 +2,53 @@ package io.vgpu.control.scheduler;
 
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
-import io.vgpu.control.scheduler.Ranking.Scored;
-import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.policy.Look;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 
 /**
  * Ranks nodes for one pod by its node policy: all of them at a quick look, the best of them again
  * at a deep one where the policy has one. Pure; any thread.
  */
-final class NodeRanking {
-  private final Allocator allocator;
+public final class NodeRanking {
+  /** Best first; equal scores by name (control-plane.md 3.7). */
+  private static final Comparator<Assessed> ORDER =
+      Comparator.comparingDouble(Assessed::score)
+          .reversed()
+          .thenComparing(a -> a.node().node().name());
+
+  private final Looks looks;
+
+  /** Looks at one node: {@link Allocator#assess}, or what it said before. */
+  @FunctionalInterface
+  public interface Looks {
+    /** Empty where the pod does not fit. */
+    Optional<Assessed> at(PodRequest pod, Standing node, Look look);
+  }
+
+  public NodeRanking(Looks looks) {
+    this.looks = looks;
+  }
 
   /**
-   * Nodes that fit, best first.
+   * The nodes that the pod fits, best first.
    *
-   * @param placements of each of them, by node
+   * @param deepNodes how many of the best at a quick look deserve a deep one
    */
-  record Ranked(List<Scored> ordered, Map<String, Placement> placements) {}
-
-  NodeRanking(Allocator allocator) {
-    this.allocator = allocator;
-  }
-
-  /** Plans and ranks. */
-  Ranked rank(PodRequest pod, List<Standing> nodes) {
-    Map<String, Standing> standing = new HashMap<>();
-    Map<String, Placement> placements = new HashMap<>();
-    List<Scored> scored = new ArrayList<>();
+  public List<Assessed> rank(PodRequest pod, List<Standing> nodes, int deepNodes) {
+    List<Assessed> ranked = new ArrayList<>(nodes.size());
     for (Standing node : nodes) {
-      if (allocator.plan(pod, node, Look.QUICK) instanceof Verdict.Fits fits) {
-        String name = node.node().name();
-        standing.put(name, node);
-        placements.put(name, fits.placement());
-        scored.add(
-            new Scored(name, allocator.score(pod, node, fits.placement().footprint(), Look.QUICK)));
-      }
+      looks.at(pod, node, Look.QUICK).ifPresent(ranked::add);
     }
-    List<Scored> ordered = Ranking.ordered(scored);
-    AllocationPolicy policy = allocator.nodePolicy(pod);
-    if (policy.deepNodes() > 0) {
-      ordered = deep(pod, ordered, policy.deepNodes(), standing, placements);
+    ranked.sort(ORDER);
+    if (deepNodes > 0) {
+      List<Assessed> best = ranked.subList(0, Math.min(deepNodes, ranked.size()));
+      // the scores of the two looks do not compare: those behind stay behind, in their order
+      best.replaceAll(a -> looks.at(pod, a.node(), Look.DEEP).orElse(a));
+      best.sort(ORDER);
     }
-    return new Ranked(ordered, placements);
-  }
-
-  private List<Scored> deep(
-      PodRequest pod,
-      List<Scored> ordered,
-      int many,
-      Map<String, Standing> standing,
-      Map<String, Placement> placements) {
-    List<Scored> best = new ArrayList<>();
-    for (Scored quick : ordered.subList(0, Math.min(many, ordered.size()))) {
-      Standing node = standing.get(quick.node());
-      if (node != null && allocator.plan(pod, node, Look.DEEP) instanceof Verdict.Fits fits) {
-        placements.put(quick.node(), fits.placement());
-        best.add(
-            new Scored(
-                quick.node(), allocator.score(pod, node, fits.placement().footprint(), Look.DEEP)));
-      }
-    }
-    List<Scored> all = new ArrayList<>(Ranking.ordered(best));
-    all.addAll(ordered.subList(Math.min(many, ordered.size()), ordered.size()));
-    return all;
+    return ranked;
   }
 }

@@ -36,7 +36,7 @@ final class PrioritizeVerb {
 
   PrioritizeVerb(Allocator allocator, FilterVerb filter, LongSupplier nanoTime) {
     this.allocator = allocator;
-    this.ranking = new NodeRanking(allocator);
+    this.ranking = new NodeRanking(allocator::assess);
     this.filter = filter;
     this.nanoTime = nanoTime;
   }
@@ -58,18 +58,17 @@ final class PrioritizeVerb {
     candidates
         .values()
         .forEach(node -> node.ifPresent(n -> nodes.add(n.standing(pod.pod().uid(), now, true))));
-    NodeRanking.Ranked ranked = ranking.rank(pod, nodes);
-    levels.putAll(Ranking.levels(ranked.ordered()));
-    return new Scores(
-        levels, hold(pod, ranked.ordered(), ranked.placements()), why(policy, ranked.ordered()));
+    List<Assessed> ranked = ranking.rank(pod, nodes, policy.deepNodes());
+    List<Ranking.Scored> ordered =
+        ranked.stream().map(a -> new Ranking.Scored(a.node().node().name(), a.score())).toList();
+    levels.putAll(Ranking.levels(ordered));
+    return new Scores(levels, hold(pod, ranked), why(policy, ordered));
   }
 
-  private static Optional<Hold> hold(
-      PodRequest pod, List<Ranking.Scored> ordered, Map<String, Placement> placements) {
-    return ordered.stream()
+  private static Optional<Hold> hold(PodRequest pod, List<Assessed> ranked) {
+    return ranked.stream()
         .findFirst()
-        .flatMap(best -> Optional.ofNullable(placements.get(best.node())))
-        .map(p -> new Hold(pod.pod().uid(), p.node(), p.footprint()));
+        .map(best -> new Hold(pod.pod().uid(), best.node().node().name(), best.footprint()));
   }
 
   private static String why(AllocationPolicy policy, List<Ranking.Scored> ordered) {

@@ -16,7 +16,7 @@ public record PodDefaults(
     Optional<String> topologyMode,
     Optional<String> runtimeClass) {
   public static final PodDefaults NONE = of("", "", "", "", "");
-  private static final List<String> POLICIES = List.of("binpack", "spread");
+  private static final List<String> POLICIES = List.of("binpack", "spread", "fgd", "foresight");
   private static final List<String> TOPOLOGIES =
       List.of("numa", "numa-strict", "link", "link-strict");
 

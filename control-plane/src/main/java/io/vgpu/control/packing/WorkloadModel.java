@@ -1,0 +1,115 @@
+package io.vgpu.control.packing;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What this cluster's pods are like, and what follows from it for a node's room: the fragment
+ * measure, the expected usable capacity, the price of a model. Immutable but for its bounded memo;
+ * swapped whole. Any thread.
+ */
+public final class WorkloadModel {
+  /** With fewer pods known, guesses about those to come are worth nothing. */
+  public static final int ENOUGH = 50;
+
+  /** Of a cluster of which nothing is known yet. */
+  public static final WorkloadModel NONE =
+      new WorkloadModel(0, 0, Map.of(), ClusterShape.EMPTY, UsableCapacity.SEED);
+
+  private static final int STATES = 65_536;
+  private static final int MODELS = 256;
+
+  private final long version;
+  private final long known;
+  private final ClusterShape cluster;
+  private final TypicalPods typical;
+  private final Fragments fragments;
+  private final UsableCapacity capacity;
+  private final Map<String, Double> prices;
+  private final Map<String, boolean[]> onModel = new ConcurrentHashMap<>();
+  private final StateMemo usable;
+
+  /**
+   * @param version rises with every model of a cluster
+   * @param known how many pods it was learned from
+   * @param seed of the sequences that stand for the pods to come
+   */
+  public WorkloadModel(
+      long version, long known, Map<Shape, Weight> weights, ClusterShape cluster, long seed) {
+    this.version = version;
+    this.known = known;
+    this.cluster = cluster;
+    this.typical = TypicalPods.of(weights);
+    this.fragments = new Fragments(typical);
+    this.capacity = new UsableCapacity(typical, seed);
+    this.prices = Prices.of(typical, cluster);
+    this.usable = new StateMemo(STATES, this::usable);
+  }
+
+  /** With the product's own sequences. */
+  public static WorkloadModel of(
+      long version, long known, Map<Shape, Weight> weights, ClusterShape cluster) {
+    return new WorkloadModel(version, known, weights, cluster, UsableCapacity.SEED);
+  }
+
+  /** Whether enough pods are known to look ahead. */
+  public boolean enough() {
+    return known >= ENOUGH && typical.size > 0;
+  }
+
+  /** For explanations. */
+  public String words() {
+    return "workload model " + version + ": " + known + " pods, " + typical.size + " typical kinds";
+  }
+
+  /** Rises with every model. */
+  public long version() {
+    return version;
+  }
+
+  /** How many kinds of pods are typical. */
+  public int typicalKinds() {
+    return typical.size;
+  }
+
+  /** Thousandths of the node's cards that are idle and of no use to typical pods. */
+  public double fragmented(Room room) {
+    return fragments.of(room.cpu(), room.toArray(), onModel(room.model()));
+  }
+
+  /** Thousandths of the node's cards that pods to come can be expected to use. */
+  public double usable(Room room) {
+    return usable.get(new StateMemo.Key(room.cpu(), room.memory(), room.model(), room.sorted()));
+  }
+
+  private double usable(StateMemo.Key key) {
+    return capacity.of(key.cpu(), key.memory(), key.cards(), onModel(key.model()));
+  }
+
+  /** How much scarcer than others a model is for those who insist on it; 0 where nobody does. */
+  public double price(String model) {
+    return prices.getOrDefault(model, 0.0);
+  }
+
+  /** Best fit, 0 to 1: 1 where neither CPU nor cards are left. */
+  public double tight(Room room) {
+    return 1
+        - 0.5 * part(room.cpu(), cluster.largestCpu())
+        - 0.5 * part(room.free(), cluster.largestNode());
+  }
+
+  private static double part(int left, int largest) {
+    return largest == 0 ? 0 : (double) left / largest;
+  }
+
+  private boolean[] onModel(String model) {
+    boolean[] known = onModel.get(model);
+    if (known == null) {
+      known = typical.onModel(model);
+      if (onModel.size() < MODELS) {
+        onModel.put(model, known);
+      }
+    }
+    return known;
+  }
+}
