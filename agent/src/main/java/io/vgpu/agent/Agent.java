@@ -26,9 +26,11 @@ import io.vgpu.agent.memory.RefusalNews;
 import io.vgpu.agent.memory.RefusalVerticle;
 import io.vgpu.agent.metrics.AgentMeters;
 import io.vgpu.agent.metrics.CardSeries;
+import io.vgpu.agent.mps.MpsVerticle;
 import io.vgpu.agent.posix.Futex;
 import io.vgpu.agent.posix.Mounts;
 import io.vgpu.agent.refund.RefundVerticle;
+import io.vgpu.agent.shim.Partitions;
 import io.vgpu.agent.shim.ShimFolders;
 import io.vgpu.agent.shim.ShimVerticle;
 import io.vgpu.event.wire.EventBusPort;
@@ -135,7 +137,9 @@ public final class Agent {
         info.driverVersion(),
         info.cudaVersion());
 
-    Lanes lanes = Lanes.open(vertx, gpus, meters);
+    List<PhysicalGpu> partitioned =
+        role == Role.PLUGIN ? config.mps().devices().among(gpus) : List.of();
+    Lanes lanes = Lanes.open(vertx, gpus, partitioned, meters);
     EventBusPort bus = new EventBusPort(vertx);
     CardSamples samples = new CardSamples();
     meters
@@ -144,7 +148,7 @@ public final class Agent {
     deploy(vertx, health(driver, inventory, lanes, bus));
     deploy(vertx, sampler(driver, gpus, lanes, samples));
     if (role == Role.PLUGIN) {
-      startPlugin(vertx, info, gpus, inventory, samples, lanes, bus);
+      startPlugin(vertx, info, gpus, partitioned, inventory, samples, lanes, bus);
     }
   }
 
@@ -193,6 +197,7 @@ public final class Agent {
       Vertx vertx,
       DriverInfo info,
       List<PhysicalGpu> gpus,
+      List<PhysicalGpu> partitioned,
       NodeGpus inventory,
       CardSamples samples,
       Lanes lanes,
@@ -215,6 +220,7 @@ public final class Agent {
     deploy(vertx, shim);
     deploy(vertx, new RefundVerticle(shim, gpus, samples, new Futex(), System::nanoTime, meters));
 
+    Partitions partitions = partitions(vertx, partitioned, lanes);
     AgentConfig.Api api = config.api();
     KubeClient kube =
         KubeClient.open(api.kubeconfig().orElse(null), api.master().orElse(null), api.timeout());
@@ -238,6 +244,7 @@ public final class Agent {
             kube,
             inventory,
             shim,
+            partitions,
             installed,
             lanes.files(),
             bus,
@@ -261,6 +268,32 @@ public final class Agent {
             config.nodeName(),
             meters));
     await(plugin.start());
+  }
+
+  /** Before the plugin, so that the first container finds its card's daemon. */
+  private Partitions partitions(Vertx vertx, List<PhysicalGpu> chosen, Lanes lanes) {
+    log.info(
+        "cards partitioned by MPS [asked for: {}, chosen: {}]",
+        config.mps().devices(),
+        chosen.stream().map(PhysicalGpu::uuid).toList());
+    if (chosen.isEmpty()) {
+      return Partitions.NONE;
+    }
+    MpsVerticle mps =
+        new MpsVerticle(
+            chosen,
+            lanes.mpsByCard(),
+            config.shim().paths().usageDir(),
+            config.cards().containerDriverRoot(),
+            config.mps().control(),
+            System::nanoTime,
+            new Mounts()::ensureTmpfs,
+            meters);
+    Future<String> deployed = vertx.deployVerticle(mps);
+    await(deployed);
+    // a step of its own: with Vert.x itself its lanes end before it can say quit
+    shutdown.add("MPS daemons", () -> vertx.undeploy(deployed.result()));
+    return mps;
   }
 
   private static boolean close(KubeClient kube) {

@@ -3,6 +3,7 @@ package io.vgpu.agent;
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentConfig.DeviceListStrategy;
 import io.vgpu.agent.config.AgentGate;
+import io.vgpu.agent.config.MpsDevices;
 import io.vgpu.agent.config.NodeFile;
 import io.vgpu.agent.config.NodeFileEntry;
 import io.vgpu.agent.config.Unsupported;
@@ -48,6 +49,9 @@ final class ConfigReader {
             seconds("--kube-timeout", common.kubeTimeout)),
         cards(common, plugin, file),
         shim(plugin),
+        new AgentConfig.Mps(
+            file.mpsDevices().orElseGet(() -> MpsDevices.parse(plugin.mpsDevices)),
+            plugin.mpsControl),
         new AgentConfig.Kubelet(
             plugin.devicePluginPath,
             plugin.podResourcesSocket,

@@ -105,6 +105,18 @@ final class PluginFlags {
   String migStrategy = "mixed";
 
   @Option(
+      names = "--mps-devices",
+      description =
+          "cards partitioned in space by MPS, opt-in: all, or a comma list of indices, UUIDs and ranges a..b; cards in MIG mode never are")
+  String mpsDevices = "";
+
+  @Option(
+      names = "--mps-control",
+      paramLabel = "FILE",
+      description = "the MPS daemon's program, below the driver root")
+  Path mpsControl = Path.of("/usr/bin/nvidia-cuda-mps-control");
+
+  @Option(
       names = "--gds-enabled",
       arity = "0..1",
       fallbackValue = "true",

@@ -14,6 +14,7 @@ import io.vgpu.agent.kube.KubeletPodsClient;
 import io.vgpu.agent.kube.NodeSelf;
 import io.vgpu.agent.kube.PodWriter;
 import io.vgpu.agent.kube.WatchedNodePods;
+import io.vgpu.agent.shim.Partitions;
 import io.vgpu.agent.shim.ShimFolders;
 import io.vgpu.agent.shim.ShimWriter;
 import io.vgpu.event.wire.EventBusPort;
@@ -53,6 +54,7 @@ final class PluginWiring {
       KubeClient kube,
       GpuInventory inventory,
       ShimWriter shim,
+      Partitions partitions,
       ShimFolders.Installed installed,
       Lane files,
       EventBusPort bus,
@@ -88,6 +90,7 @@ final class PluginWiring {
                 config.names(),
                 inventory,
                 shim,
+                partitions,
                 () -> {
                   keys.refresh(); // a small file, and only while a pod is admitted
                   return keys.get();

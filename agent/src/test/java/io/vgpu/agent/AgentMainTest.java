@@ -1,10 +1,12 @@
 package io.vgpu.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentConfig.DeviceListStrategy;
 import io.vgpu.agent.config.AgentGate;
+import io.vgpu.agent.config.MpsDevices;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
 import io.vgpu.model.NodeConfig;
 import java.io.ByteArrayOutputStream;
@@ -47,6 +49,21 @@ class AgentMainTest {
     assertThat(ended.status()).isEqualTo(2);
     assertThat(ended.errors())
         .contains("unknown flag: --device-split-cont (nearest known: --device-split-count)");
+  }
+
+  @Test
+  void noCardIsPartitionedUnlessItIsNamed() {
+    CommonFlags common = new CommonFlags();
+    common.nodeName = "n1";
+    PluginFlags plugin = new PluginFlags();
+    assertThat(ConfigReader.read(common, plugin, new MonitorFlags()).mps().devices())
+        .isEqualTo(MpsDevices.parse(""));
+    plugin.mpsDevices = "0..1";
+    assertThat(ConfigReader.read(common, plugin, new MonitorFlags()).mps().devices().named().ids())
+        .containsExactlyInAnyOrder("0", "1");
+    plugin.mpsControl = Path.of("nvidia-cuda-mps-control");
+    assertThatThrownBy(() -> ConfigReader.read(common, plugin, new MonitorFlags()))
+        .hasMessageContaining("--mps-control: \"nvidia-cuda-mps-control\" must be absolute");
   }
 
   @Test

@@ -23,6 +23,7 @@ public record AgentConfig(
     Api api,
     Cards cards,
     Shim shim,
+    Mps mps,
     Kubelet kubelet,
     Ops ops,
     FeatureGates<AgentGate> gates) {
@@ -53,6 +54,15 @@ public record AgentConfig(
 
   /** The library and the containers' files. */
   public record Shim(ShimPaths paths, Path library, Optional<Path> claimKeyFile) {}
+
+  /**
+   * Cards to be partitioned in space, and the program of their daemons, below the driver's root.
+   */
+  public record Mps(MpsDevices devices, Path control) {
+    public Mps {
+      check(control.isAbsolute(), "--mps-control: \"%s\" must be absolute", control);
+    }
+  }
 
   /** How a container's runtime learns its cards. */
   public enum DeviceListStrategy {

@@ -43,6 +43,7 @@ public final class NodeFile {
           "mofedEnabled",
           "gdrcopyEnabled",
           "migStrategy",
+          "mpsDevices",
           "openKernelModules",
           "imex");
   private static final List<String> STRATEGIES =
@@ -202,6 +203,7 @@ public final class NodeFile {
           decimal("deviceCoresScaling"),
           excluded(),
           mig(),
+          mps(),
           bool("openKernelModules"));
     }
 
@@ -321,6 +323,18 @@ public final class NodeFile {
         throw bad(field("migStrategy"), "must be none, single or mixed");
       }
       return strategy;
+    }
+
+    private Optional<MpsDevices> mps() {
+      Value.Field field = fields.get("mpsDevices");
+      if (field == null) {
+        return Optional.empty();
+      }
+      try {
+        return Optional.of(MpsDevices.of(texts(field)));
+      } catch (UsageException e) {
+        throw bad(field, "cannot be used: " + e.getMessage());
+      }
     }
 
     private void imex() {

@@ -18,6 +18,7 @@ public record NodeFileEntry(
     OptionalDouble deviceCoresScaling,
     Optional<DeviceSelection> excludeDevices,
     Optional<String> migStrategy,
+    Optional<MpsDevices> mpsDevices,
     Optional<Boolean> openKernelModules) {
   /** Nothing replaces a flag. */
   public static final NodeFileEntry NONE =
@@ -27,6 +28,7 @@ public record NodeFileEntry(
           OptionalDouble.empty(),
           OptionalInt.empty(),
           OptionalDouble.empty(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty());

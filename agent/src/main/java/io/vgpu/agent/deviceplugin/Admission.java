@@ -46,6 +46,7 @@ final class Admission {
   private final ClaimResolver resolver;
   private final ContainerFiles files;
   private final AllocateResponses responses;
+  private final MpsClients mps;
   private final ResponseFilter filter;
   private final SuccessMarker success;
   private final FailureMarker failure;
@@ -63,6 +64,7 @@ final class Admission {
       ClaimResolver resolver,
       ContainerFiles files,
       AllocateResponses responses,
+      MpsClients mps,
       ResponseFilter filter,
       SuccessMarker success,
       FailureMarker failure,
@@ -78,6 +80,7 @@ final class Admission {
     this.resolver = resolver;
     this.files = files;
     this.responses = responses;
+    this.mps = mps;
     this.filter = filter;
     this.success = success;
     this.failure = failure;
@@ -203,9 +206,12 @@ final class Admission {
                 case Outcome.Given<Ledger> g -> {
                   kubelet.changed(s -> s.allocated(a.pod().uid(), a.claim().container()));
                   settled(a, container);
+                  mps.tell(container, attached);
                   yield Outcome.given(
                       filter.apply(
-                          container, responses.of(container, a.claim(), attached.files())));
+                          container,
+                          mps.with(
+                              responses.of(container, a.claim(), attached.files()), attached)));
                 }
               };
         };

@@ -20,7 +20,8 @@ import k8s.deviceplugin.v1beta1.Mount;
 
 /**
  * What a container gets: environment, mounts, device nodes (node-agent.md 2.8, 1.8). No limits are
- * in the environment, and nothing that is mounted as a folder can be written (D7).
+ * in the environment, and nothing that is mounted as a folder can be written (D7); what clients of
+ * MPS get besides is {@link MpsClients}'.
  */
 final class AllocateResponses {
   /** How the cards reach the container's runtime. */

@@ -4,6 +4,7 @@ import io.vgpu.agent.deviceplugin.ClaimResolver.Allocation;
 import io.vgpu.agent.gpu.GpuInventory;
 import io.vgpu.agent.shim.DeviceLimits;
 import io.vgpu.agent.shim.LimitsRule;
+import io.vgpu.agent.shim.MpsShare;
 import io.vgpu.agent.shim.ShimWriter;
 import io.vgpu.agent.shim.ShimWriter.ShimFiles;
 import io.vgpu.model.ComputePolicy;
@@ -20,18 +21,27 @@ import java.util.stream.Collectors;
 
 /** A container's region files as its claim wants them, through the one {@link ShimWriter}. */
 final class ContainerFiles {
-  /** The files of a container, complete. */
-  record Attached(ShimFiles files) {}
+  /** The files of a container, complete, and what is in them. */
+  record Attached(ShimFiles files, List<DeviceLimits> limits, Optional<MpsShare> mps) {}
 
   private final ShimWriter shim;
   private final GpuInventory inventory;
   private final Supplier<String> nodePolicy;
+  private final Set<GpuUuid> partitioned;
 
-  /** {@code nodePolicy}: the node's own compute policy text, may be empty. */
-  ContainerFiles(ShimWriter shim, GpuInventory inventory, Supplier<String> nodePolicy) {
+  /**
+   * {@code nodePolicy}: the node's own compute policy text, may be empty; {@code partitioned}: the
+   * cards that MPS partitions.
+   */
+  ContainerFiles(
+      ShimWriter shim,
+      GpuInventory inventory,
+      Supplier<String> nodePolicy,
+      Set<GpuUuid> partitioned) {
     this.shim = shim;
     this.inventory = inventory;
     this.nodePolicy = nodePolicy;
+    this.partitioned = Set.copyOf(partitioned);
   }
 
   Outcome<Attached> attach(Allocation a, Deadline deadline) {
@@ -47,7 +57,10 @@ final class ContainerFiles {
     return switch (deadline.await(
         shim.attach(container, limits.get()), Reason.FILES_NOT_WRITTEN, "files of " + container)) {
       case Outcome.Refused<ShimFiles> r -> r.as();
-      case Outcome.Given<ShimFiles>(ShimFiles files) -> Outcome.given(new Attached(files));
+      case Outcome.Given<ShimFiles>(ShimFiles files) ->
+          Outcome.given(
+              new Attached(
+                  files, limits.get(), MpsShare.of(claim, inventory, policy(entry), partitioned)));
     };
   }
 
@@ -88,8 +101,11 @@ final class ContainerFiles {
     if (!claim.uuids().stream().allMatch(u -> known.contains(u) && inventory.card(u).isPresent())) {
       return Optional.empty();
     }
-    return Optional.of(
-        LimitsRule.of(claim, inventory, ComputePolicy.of(entry.policy(), nodePolicy.get())));
+    return Optional.of(LimitsRule.of(claim, inventory, policy(entry), partitioned));
+  }
+
+  private ComputePolicy policy(PodEntry entry) {
+    return ComputePolicy.of(entry.policy(), nodePolicy.get());
   }
 
   private static <T> Outcome<T> unknown(ContainerClaim claim) {

@@ -13,6 +13,7 @@ import io.vgpu.agent.kubelet.KubeletSocket;
 import io.vgpu.agent.kubelet.KubeletTransport;
 import io.vgpu.agent.kubelet.OpenStreams;
 import io.vgpu.agent.kubelet.PodResources;
+import io.vgpu.agent.shim.Partitions;
 import io.vgpu.agent.shim.ShimWriter;
 import io.vgpu.claim.ClaimSeal;
 import io.vgpu.claim.Names;
@@ -43,6 +44,7 @@ public final class DevicePlugin {
   /**
    * Who it works with.
    *
+   * @param partitions cards that MPS partitions
    * @param seal the present claim keys; asked each time, because keys rotate
    * @param nodePolicy the node's own compute policy text, may be empty
    * @param filter a fault to answer with on purpose; {@link ResponseFilter#IDENTITY} in production
@@ -54,6 +56,7 @@ public final class DevicePlugin {
       Names names,
       GpuInventory inventory,
       ShimWriter shim,
+      Partitions partitions,
       Supplier<ClaimSeal> seal,
       Supplier<String> nodePolicy,
       NodePods nodePods,
@@ -107,7 +110,8 @@ public final class DevicePlugin {
     ClaimResolver resolver =
         new ClaimResolver(config.node(), names, with.seal(), config.honorPreAllocated());
     ContainerFiles containerFiles =
-        new ContainerFiles(with.shim(), with.inventory(), with.nodePolicy());
+        new ContainerFiles(
+            with.shim(), with.inventory(), with.nodePolicy(), with.partitions().cards());
     FailureMarker failure =
         new FailureMarker(
             config.node(),
@@ -145,6 +149,7 @@ public final class DevicePlugin {
             resolver,
             containerFiles,
             new AllocateResponses(host(config), with.inventory(), Files::exists),
+            new MpsClients(with.partitions(), with.events(), with.meters()),
             with.filter(),
             success,
             failure,

@@ -79,6 +79,21 @@ public enum AgentMeters {
       Kind.COUNTER,
       List.of("device_idx", "result"),
       "slices that containers posted: settled, or why dropped (head, device, length, future, old, order, unpaid, beyond, late)"),
+  MPS_SERVES(
+      "vgpu_mps_serves",
+      Kind.GAUGE,
+      List.of("device_idx", "device_uuid"),
+      "1 while the MPS daemon of a card that is to be partitioned serves; 0: shares there are kept by time"),
+  MPS_STARTS(
+      "vgpu_mps_daemon_starts_total",
+      Kind.COUNTER,
+      List.of("device_idx", "result"),
+      "attempts to start a card's MPS daemon: ok, failed"),
+  MPS_BY_TIME(
+      "vgpu_mps_shares_by_time_total",
+      Kind.COUNTER,
+      List.of("cause"),
+      "containers on a partitioned card whose share is kept by time: daemon (it does not serve), cards (several), small (less than two multiprocessors)"),
   MEMORY_REFUSALS(
       "vgpu_container_memory_refusals_total",
       Kind.COUNTER,

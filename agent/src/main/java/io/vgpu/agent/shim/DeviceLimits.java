@@ -3,6 +3,7 @@ package io.vgpu.agent.shim;
 import static io.vgpu.model.Checks.check;
 
 import io.vgpu.model.GpuUuid;
+import java.util.EnumSet;
 import java.util.Set;
 
 /**
@@ -53,5 +54,13 @@ public record DeviceLimits(
         uuid,
         coreHardPermille,
         coreSoftPermille);
+  }
+
+  /** The same with one more flag. */
+  DeviceLimits with(Flag flag) {
+    Set<Flag> more = EnumSet.of(flag);
+    more.addAll(flags);
+    return new DeviceLimits(
+        uuid, nvmlIndex, smCount, more, memLimit, memPhysical, coreHardPermille, coreSoftPermille);
   }
 }

@@ -6,10 +6,12 @@ import io.vgpu.model.ComputePolicy;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.DeviceClaim;
 import io.vgpu.model.GpuDevice;
+import io.vgpu.model.GpuUuid;
 import io.vgpu.model.NodeConfig;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -24,14 +26,37 @@ public final class LimitsRule {
   /**
    * The entries of one container, sorted by card index. Every claimed card must be the node's own:
    * an unknown one is the caller's error, thrown as {@link IllegalArgumentException} that names it.
+   * {@code partitioned}: the cards that MPS partitions.
    */
   public static List<DeviceLimits> of(
-      ContainerClaim claim, GpuInventory inventory, ComputePolicy policy) {
+      ContainerClaim claim,
+      GpuInventory inventory,
+      ComputePolicy policy,
+      Set<GpuUuid> partitioned) {
     NodeConfig config = inventory.published().config();
+    Optional<MpsShare> share = MpsShare.of(claim, inventory, policy, partitioned);
     return claim.devices().stream()
-        .map(d -> of(d, published(inventory, d), smCount(inventory, d), config, policy))
+        .map(
+            d -> {
+              DeviceLimits limits =
+                  of(
+                      d,
+                      published(inventory, d),
+                      smCount(inventory, d),
+                      config,
+                      partitioned.contains(d.uuid()) ? inSpace(policy) : policy);
+              return share.filter(MpsShare::promised).isPresent() ? limits.with(Flag.MPS) : limits;
+            })
         .sorted(Comparator.comparingInt(DeviceLimits::nvmlIndex))
         .toList();
+  }
+
+  /**
+   * A client's part of the multiprocessors is fixed at its start, so nobody lends on a partitioned
+   * card; nor may one that is no client borrow time from clients, whose work no ledger shows.
+   */
+  private static ComputePolicy inSpace(ComputePolicy policy) {
+    return policy == ComputePolicy.BALANCE ? ComputePolicy.FIXED : policy;
   }
 
   /** The entry of one card; {@code smCount} is 0 when the driver does not tell. */

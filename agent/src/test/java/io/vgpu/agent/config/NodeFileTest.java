@@ -45,6 +45,7 @@ class NodeFileTest {
           deviceListStrategy: [envvar, volume-mounts]
           excludeDevices: "0..1"
           openKernelModules: true
+          mpsDevices: [1, GPU-x]
           imex: {channelIDs: [], required: false}
       """;
 
@@ -70,6 +71,8 @@ class NodeFileTest {
     assertThat(entry.deviceMemoryFactor()).isEqualTo(OptionalInt.of(256));
     assertThat(entry.deviceListStrategy()).contains(List.of("envvar", "volume-mounts"));
     assertThat(entry.excludeDevices().orElseThrow().ids()).containsExactlyInAnyOrder("0", "1");
+    assertThat(entry.mpsDevices().orElseThrow().named().ids())
+        .containsExactlyInAnyOrder("1", "GPU-x");
     assertThat(entry.openKernelModules()).isEqualTo(Optional.of(true));
   }
 
@@ -106,6 +109,8 @@ class NodeFileTest {
         "{excludeDevices: \"0-3\"} ~ excludeDevices ~ a..b",
         "{excludeDevices: {}} ~ excludeDevices ~ list of strings and numbers",
         "{migStrategy: \"some\"} ~ migStrategy ~ none, single or mixed",
+        "{mpsDevices: \"all,1\"} ~ mpsDevices ~ must stand alone",
+        "{mpsDevices: true} ~ mpsDevices ~ list of strings and numbers",
         "{gdsEnabled: true} ~ gdsEnabled ~ not supported in this release",
         "{imex: {channelIDs: [0]}} ~ channelIDs ~ not supported in this release",
         "{imex: {chanelIDs: []}} ~ chanelIDs ~ nearest known: channelIDs",

@@ -10,6 +10,7 @@ import io.vgpu.agent.kube.NodePods;
 import io.vgpu.agent.kube.PodMemory;
 import io.vgpu.agent.kube.PodWriter;
 import io.vgpu.agent.kubelet.FakeKubelet;
+import io.vgpu.agent.shim.Partitions;
 import io.vgpu.event.EventTypes;
 import io.vgpu.event.VgpuEvent;
 import io.vgpu.event.wire.EventBusPort;
@@ -64,6 +65,9 @@ final class Rig {
 
   volatile boolean kubeletPortAnswers = true;
   volatile boolean honor = true;
+
+  /** Cards of the next agent that MPS partitions. */
+  Partitions partitions = Partitions.NONE;
 
   /** How often the plugin said that it is registered. */
   final Semaphore registrations = new Semaphore(0);
@@ -124,6 +128,7 @@ final class Rig {
                 TestPod.NAMES,
                 inventory,
                 shim,
+                partitions,
                 () -> TestPod.SEAL,
                 () -> "",
                 new View(),
