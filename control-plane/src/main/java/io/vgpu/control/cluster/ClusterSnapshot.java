@@ -2,6 +2,7 @@ package io.vgpu.control.cluster;
 
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -27,6 +28,11 @@ public final class ClusterSnapshot {
   /** Every node's name. */
   public Collection<String> names() {
     return Collections.unmodifiableSet(index.keySet());
+  }
+
+  /** Every node, in no order that means anything. */
+  public List<NodeView> all() {
+    return List.of(nodes);
   }
 
   /** How many nodes there are. */

@@ -39,6 +39,9 @@ public final class ClusterState {
     /** A bound pod asks for vGPUs, but nothing of it counts; once per pod and state. */
     void uncounted(PodRecord pod, String why);
 
+    /** A pod was first seen on a node; {@code offer} is the node's, when it is known. */
+    default void bound(PodRecord pod, @Nullable NodeOffer offer) {}
+
     /** A card's bound pods use more than it has, e.g. after it was divided anew. */
     void overcommitted(String node, GpuUuid card, Use used, Use total);
   }
@@ -125,6 +128,11 @@ public final class ClusterState {
       uncharge(before);
     }
     charge(after);
+    String name = pod.nodeName();
+    if (name != null && (before == null || before.record().nodeName() == null)) {
+      NodeEntry node = nodes.get(name);
+      listener.bound(pod, node == null ? null : node.offer);
+    }
     if (pod.nodeName() != null || pod.terminal()) {
       // the watch has spoken: at most one bind of a pod can have won
       settled(pod.uid());

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param deleting has a deletion timestamp; it still counts until it is gone
  * @param claim text of {@code pre-allocated}, whoever wrote it
  * @param seal text of {@code claim-hmac}
+ * @param createdMillis when the API server made it; 0 when unknown
  */
 public record PodRecord(
     PodRequest request,
@@ -18,7 +19,19 @@ public record PodRecord(
     boolean terminal,
     boolean deleting,
     @Nullable String claim,
-    @Nullable String seal) {
+    @Nullable String seal,
+    long createdMillis) {
+
+  /** A pod of which nobody knows when it was made. */
+  public PodRecord(
+      PodRequest request,
+      @Nullable String nodeName,
+      boolean terminal,
+      boolean deleting,
+      @Nullable String claim,
+      @Nullable String seal) {
+    this(request, nodeName, terminal, deleting, claim, seal, 0);
+  }
 
   /** The pod's UID, its only lasting identity. */
   public String uid() {

@@ -1,5 +1,6 @@
 package io.vgpu.control.cluster;
 
+import io.vgpu.model.PlacementPolicy;
 import io.vgpu.model.PodDemand;
 import io.vgpu.model.PodRef;
 import java.util.List;
@@ -22,6 +23,12 @@ public record PodRequest(
     Host host) {
   public PodRequest {
     zeroNumber = List.copyOf(zeroNumber);
+  }
+
+  /** The same pod, ranked by another node policy. */
+  public PodRequest ranked(PlacementPolicy policy) {
+    return new PodRequest(
+        pod, resourceVersion, demand, wishes.ranked(policy), annotationBytes, zeroNumber, host);
   }
 
   /** A pod that requests neither CPU nor memory. */

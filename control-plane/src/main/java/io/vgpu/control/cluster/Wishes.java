@@ -55,6 +55,11 @@ public record Wishes(
         invalid);
   }
 
+  /** The same with another node policy. */
+  public Wishes ranked(PlacementPolicy policy) {
+    return new Wishes(policy, devicePolicy, topology, memory, types, uuids, invalid);
+  }
+
   private static <T> Known<T> known(Optional<T> value, T none) {
     return new Known<>(value, none);
   }

@@ -16,6 +16,8 @@ import io.vgpu.model.ContainerDemand;
 import io.vgpu.model.PodDemand;
 import io.vgpu.model.PodRef;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -66,7 +68,8 @@ public final class SlimRecords {
         pod.terminal(),
         false,
         null,
-        null);
+        null,
+        pod.createdMillis());
   }
 
   /** Whether a container names any of the resources with a number, sound or not. */
@@ -95,7 +98,8 @@ public final class SlimRecords {
         "Succeeded".equals(phase) || "Failed".equals(phase),
         meta.getDeletionTimestamp() != null,
         annotations.get(names.preAllocated()),
-        annotations.get(names.claimHmac()));
+        annotations.get(names.claimHmac()),
+        millis(meta.getCreationTimestamp()));
   }
 
   private List<String> zeroNumber(Pod pod) {
@@ -128,6 +132,15 @@ public final class SlimRecords {
       sum += text(e.getValue()).getBytes(StandardCharsets.UTF_8).length;
     }
     return (int) Math.min(sum, Integer.MAX_VALUE);
+  }
+
+  /** Of the API server's way to write a time; 0 for what is not one. */
+  private static long millis(@Nullable String time) {
+    try {
+      return time == null || time.isEmpty() ? 0 : Instant.parse(time).toEpochMilli();
+    } catch (DateTimeParseException e) {
+      return 0;
+    }
   }
 
   private static String text(@Nullable String value) {

@@ -65,6 +65,12 @@ public enum ControlMeters {
       Kind.GAUGE,
       List.of(),
       "commits that the watch has not confirmed yet"),
+  WORKLOAD_PODS(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.workload.pods",
+      Kind.GAUGE,
+      List.of(),
+      "pods that the workload model was learned from; below 50 the policies fit best"),
   LANE_QUEUE(
       EnumSet.of(Part.EXTENDER),
       "vgpu.lane.queue.depth",

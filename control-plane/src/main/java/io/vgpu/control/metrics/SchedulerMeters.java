@@ -8,6 +8,7 @@ import io.vgpu.control.cluster.Wishes;
 import io.vgpu.model.Reason;
 import java.time.Duration;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
 /** Counts what the extender does. Any thread. */
@@ -24,6 +25,7 @@ public final class SchedulerMeters {
   public enum Verb {
     FILTER("filter"),
     PRIORITIZE("prioritize"),
+    STEER("steer"),
     BIND("bind");
 
     private final String word;
@@ -123,6 +125,14 @@ public final class SchedulerMeters {
   public void inFlight(IntSupplier commits) {
     Gauge.builder(ControlMeters.IN_FLIGHT.meterName(), commits, IntSupplier::getAsInt)
         .description(ControlMeters.IN_FLIGHT.description())
+        .strongReference(true)
+        .register(registry);
+  }
+
+  /** Shows from how many pods the workload model was learned. */
+  public void workload(LongSupplier pods) {
+    Gauge.builder(ControlMeters.WORKLOAD_PODS.meterName(), pods, LongSupplier::getAsLong)
+        .description(ControlMeters.WORKLOAD_PODS.description())
         .strongReference(true)
         .register(registry);
   }

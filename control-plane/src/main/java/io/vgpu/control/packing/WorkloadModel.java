@@ -67,6 +67,11 @@ public final class WorkloadModel {
     return version;
   }
 
+  /** How many pods it was learned from. */
+  public long known() {
+    return known;
+  }
+
   /** How many kinds of pods are typical. */
   public int typicalKinds() {
     return typical.size;

@@ -3,6 +3,7 @@ package io.vgpu.control.scheduler;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vgpu.claim.Names;
+import io.vgpu.model.PlacementPolicy;
 import io.vgpu.runtime.FeatureGates;
 import io.vgpu.runtime.Logging;
 import io.vgpu.runtime.Shutdown;
@@ -121,6 +122,24 @@ public final class ExtenderCommand implements Callable<Integer> {
   int coreHeadroom;
 
   @Option(
+      names = "--workload-half-life",
+      defaultValue = "168h",
+      description = "after which a pod counts half in what the cluster's pods are like")
+  Duration workloadHalfLife = Duration.ofDays(7);
+
+  @Option(
+      names = "--workload-rebuild-interval",
+      defaultValue = "30s",
+      description = "how often that is looked after")
+  Duration workloadRebuild = Duration.ofSeconds(30);
+
+  @Option(
+      names = "--steer-policy",
+      defaultValue = "foresight",
+      description = "by which pods without cards are kept off idle ones, at /scheduler/steer")
+  String steerPolicy = "foresight";
+
+  @Option(
       names = "--feature-gates",
       defaultValue = "",
       description =
@@ -211,7 +230,18 @@ public final class ExtenderCommand implements Callable<Integer> {
         tls(),
         coreHeadroom,
         FeatureGates.parse(ExtenderGate.class, featureGates),
-        claimKeyFile);
+        claimKeyFile,
+        new ExtenderConfig.Packing(workloadHalfLife, workloadRebuild, steerPolicy()));
+  }
+
+  private PlacementPolicy steerPolicy() {
+    return PlacementPolicy.parse(steerPolicy)
+        .orElseThrow(
+            () ->
+                new UsageException(
+                    "--steer-policy \""
+                        + steerPolicy
+                        + "\": must be one of foresight, fgd, binpack, spread, none"));
   }
 
   private Names names() {

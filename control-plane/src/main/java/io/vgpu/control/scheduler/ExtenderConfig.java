@@ -1,6 +1,7 @@
 package io.vgpu.control.scheduler;
 
 import io.vgpu.claim.Names;
+import io.vgpu.model.PlacementPolicy;
 import io.vgpu.runtime.FeatureGates;
 import io.vgpu.runtime.UsageException;
 import java.net.InetAddress;
@@ -21,7 +22,42 @@ public record ExtenderConfig(
     @Nullable Tls tls,
     int coreHeadroom,
     FeatureGates<ExtenderGate> gates,
-    Path claimKeyFile) {
+    Path claimKeyFile,
+    Packing packing) {
+
+  /** Pods weighted by the last week, a model at most every half minute. */
+  public ExtenderConfig(
+      Api api,
+      Names names,
+      String schedulerName,
+      Server server,
+      @Nullable Tls tls,
+      int coreHeadroom,
+      FeatureGates<ExtenderGate> gates,
+      Path claimKeyFile) {
+    this(api, names, schedulerName, server, tls, coreHeadroom, gates, claimKeyFile, Packing.USUAL);
+  }
+
+  /**
+   * What the policies that look ahead go by.
+   *
+   * @param halfLife after which a pod of the past counts half
+   * @param rebuild how often the workload model is looked after
+   * @param steer by which policy pods without cards are kept off idle ones
+   */
+  public record Packing(Duration halfLife, Duration rebuild, PlacementPolicy steer) {
+    public static final Packing USUAL =
+        new Packing(Duration.ofDays(7), Duration.ofSeconds(30), PlacementPolicy.FORESIGHT);
+
+    public Packing {
+      require(
+          halfLife.compareTo(Duration.ofMinutes(1)) >= 0,
+          "--workload-half-life " + halfLife.toMillis() + "ms: must be at least 1m");
+      require(
+          rebuild.compareTo(Duration.ofSeconds(1)) >= 0,
+          "--workload-rebuild-interval " + rebuild.toMillis() + "ms: must be at least 1s");
+    }
+  }
 
   /** How the API server is reached. */
   public record Api(

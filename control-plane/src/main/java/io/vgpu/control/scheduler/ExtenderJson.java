@@ -104,6 +104,7 @@ final class ExtenderJson {
           .withNodeName(text("Pod.spec.nodeName", field(spec, "nodeName")))
           .withInitContainers(containers("Pod.spec.initContainers", field(spec, "initContainers")))
           .withContainers(containers("Pod.spec.containers", field(spec, "containers")))
+          .withOverhead(quantities("Pod.spec.overhead", field(spec, "overhead")))
           .endSpec();
     }
     return pod.build();
@@ -131,6 +132,7 @@ final class ExtenderJson {
       JsonNode resources = field(c, "resources");
       JsonNode limits =
           resources == null ? null : field(object(at + ".resources", resources), "limits");
+      JsonNode requests = resources == null ? null : field(resources, "requests");
       String restart = text(at + ".restartPolicy", field(c, "restartPolicy"));
       containers.add(
           new ContainerBuilder()
@@ -138,6 +140,7 @@ final class ExtenderJson {
               .withRestartPolicy(restart.isEmpty() ? null : restart)
               .withNewResources()
               .withLimits(quantities(at + ".resources.limits", limits))
+              .withRequests(quantities(at + ".resources.requests", requests))
               .endResources()
               .build());
     }

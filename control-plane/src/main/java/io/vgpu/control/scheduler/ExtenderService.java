@@ -145,20 +145,29 @@ final class ExtenderService {
 
   /** POST /scheduler/prioritize. */
   Future<Reply> prioritize(Buffer body) {
+    return scored(Verb.PRIORITIZE, body);
+  }
+
+  /** POST /scheduler/steer: for pods that ask for no card. */
+  Future<Reply> steer(Buffer body) {
+    return scored(Verb.STEER, body);
+  }
+
+  private Future<Reply> scored(Verb verb, Buffer body) {
     Done unsynced = new Done(Reply.text(503, NOT_SYNCED + "\n"), Result.ERROR);
     return counted(
-        Verb.PRIORITIZE,
+        verb,
         readiness
             .await()
             .compose(
                 ready ->
                     ready
-                        ? readers.read(() -> prioritizeNow(body)).compose(this::held)
+                        ? readers.read(() -> scoreNow(verb, body)).compose(this::held)
                         : Future.succeededFuture(unsynced))
             .recover(fault -> busy(fault, text -> Reply.text(503, text + "\n"))));
   }
 
-  private Done prioritizeNow(Buffer body) {
+  private Done scoreNow(Verb verb, Buffer body) {
     ExtenderArgs args;
     try {
       args = json.args(body.getBytes());
@@ -169,8 +178,13 @@ final class ExtenderService {
     if (pod == null) {
       return new Done(Reply.text(400, "extenderArgs.Pod cannot be empty\n"), Result.ERROR);
     }
-    PrioritizeVerb.Scores scores = prioritize.run(pod.request(), args, state.snapshot());
-    pending.ranked(pod.request(), scores.why());
+    PrioritizeVerb.Scores scores;
+    if (verb == Verb.STEER) {
+      scores = prioritize.steer(pod.request(), args, state.snapshot());
+    } else {
+      scores = prioritize.run(pod.request(), args, state.snapshot());
+      pending.ranked(pod.request(), scores.why());
+    }
     return new Done(
         Reply.json(ExtenderAnswers.scores(scores.levels())), Result.SUCCESS, scores.hold());
   }

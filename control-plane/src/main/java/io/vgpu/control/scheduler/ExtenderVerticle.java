@@ -67,6 +67,7 @@ public final class ExtenderVerticle extends VerticleBase {
     switch (request.path()) {
       case "/scheduler/filter" -> verb(request, service::filter);
       case "/scheduler/prioritize" -> verb(request, service::prioritize);
+      case "/scheduler/steer" -> verb(request, service::steer);
       case "/scheduler/bind" -> verb(request, service::bind);
       case "/version" -> send(request, Reply.text(200, Version.current() + "\n"));
       case "/healthz" -> send(request, Reply.text(200, "ok"));
@@ -82,7 +83,9 @@ public final class ExtenderVerticle extends VerticleBase {
           send(
               request,
               Reply.text(
-                  404, "here are /scheduler/filter, /scheduler/prioritize and /scheduler/bind\n"));
+                  404,
+                  "here are /scheduler/filter, /scheduler/prioritize, /scheduler/steer and"
+                      + " /scheduler/bind\n"));
     }
   }
 

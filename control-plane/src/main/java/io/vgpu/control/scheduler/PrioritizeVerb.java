@@ -6,6 +6,7 @@ import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.model.PlacementPolicy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +26,7 @@ final class PrioritizeVerb {
   private final Allocator allocator;
   private final NodeRanking ranking;
   private final FilterVerb filter;
+  private final PlacementPolicy steer;
   private final LongSupplier nanoTime;
 
   /**
@@ -34,20 +36,35 @@ final class PrioritizeVerb {
    */
   record Scores(Map<String, Integer> levels, Optional<Hold> hold, String why) {}
 
-  PrioritizeVerb(Allocator allocator, FilterVerb filter, LongSupplier nanoTime) {
+  /** {@code steer}: the policy for pods without cards. */
+  PrioritizeVerb(
+      Allocator allocator, FilterVerb filter, PlacementPolicy steer, LongSupplier nanoTime) {
     this.allocator = allocator;
     this.ranking = new NodeRanking(allocator::assess);
     this.filter = filter;
+    this.steer = steer;
     this.nanoTime = nanoTime;
   }
 
   /** Scores; the pod must be there. */
   Scores run(PodRequest pod, ExtenderArgs args, ClusterSnapshot snapshot) {
+    return run(pod, pod.demand().asksForVgpu(), args, snapshot);
+  }
+
+  /**
+   * Scores for a pod that asks for no card: where it leaves most for those who do. All alike for a
+   * pod that asks for cards, which {@link #run} scores.
+   */
+  Scores steer(PodRequest pod, ExtenderArgs args, ClusterSnapshot snapshot) {
+    return run(pod.ranked(steer), !pod.demand().asksForVgpu(), args, snapshot);
+  }
+
+  private Scores run(PodRequest pod, boolean asked, ExtenderArgs args, ClusterSnapshot snapshot) {
     Map<String, Optional<NodeView>> candidates = filter.candidates(args, snapshot);
     Map<String, Integer> levels = new LinkedHashMap<>();
     candidates.keySet().forEach(name -> levels.put(name, 0));
     AllocationPolicy policy = allocator.nodePolicy(pod);
-    if (!pod.demand().asksForVgpu() || !policy.ranksNodes()) {
+    if (!asked || !policy.ranksNodes()) {
       return new Scores(
           levels,
           Optional.empty(),

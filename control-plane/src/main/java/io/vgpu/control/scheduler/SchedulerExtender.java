@@ -8,7 +8,9 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vgpu.control.cluster.ClaimReader;
 import io.vgpu.control.cluster.ClusterFeed;
+import io.vgpu.control.cluster.ClusterSnapshot;
 import io.vgpu.control.cluster.ClusterState;
+import io.vgpu.control.cluster.NodeOffer;
 import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.cluster.Reservation;
 import io.vgpu.control.cluster.Use;
@@ -17,6 +19,7 @@ import io.vgpu.control.kube.BindingApi;
 import io.vgpu.control.kube.ClusterWatches;
 import io.vgpu.control.metrics.ControlMeters;
 import io.vgpu.control.metrics.SchedulerMeters;
+import io.vgpu.control.packing.WorkloadHistory;
 import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.ClaimKeys;
@@ -30,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +62,7 @@ public final class SchedulerExtender {
   private final ApiAccess access;
   private final Lane lane;
   private final ClusterState state;
+  private final WorkloadLearner learner;
   private final ClusterFeed feed;
   private final ClusterWatches watches;
   private final KubeEvents events;
@@ -76,6 +81,9 @@ public final class SchedulerExtender {
     this.access =
         new ApiAccess(api.kubeconfig(), api.master(), api.requestTimeout(), config.names());
     this.lane = new Lane(vertx, "scheduler", LANE_QUEUE, LANE_WARN, registry);
+    this.learner =
+        new WorkloadLearner(
+            new WorkloadHistory(config.packing().halfLife()), this::snapshot, clock);
     this.state =
         new ClusterState(new ClaimReader(keys), config.coreHeadroom(), nanoTime, new Reporter());
     this.feed = new ClusterFeed(vertx, lane, state);
@@ -84,7 +92,7 @@ public final class SchedulerExtender {
     this.events =
         access.events(config.schedulerName(), api.qps(), api.burst(), nanoTime, clock, registry);
     BindingApi bindings = access.bindings(api.qps(), api.burst(), nanoTime);
-    Allocator allocator = new Allocator(new Policies());
+    Allocator allocator = new Allocator(new Policies(learner));
     CommitDesk desk = new CommitDesk(state, allocator, nanoTime);
     PendingPods pending = new PendingPods();
     PlacementNews news =
@@ -109,7 +117,7 @@ public final class SchedulerExtender {
         new ExtenderService(
             json,
             filter,
-            new PrioritizeVerb(allocator, filter, nanoTime),
+            new PrioritizeVerb(allocator, filter, config.packing().steer(), nanoTime),
             binder,
             state,
             lane,
@@ -120,6 +128,11 @@ public final class SchedulerExtender {
             this::awaitSync,
             nanoTime);
     meters.inFlight(() -> inFlight);
+    meters.workload(() -> learner.get().known());
+  }
+
+  private ClusterSnapshot snapshot() {
+    return state.snapshot();
   }
 
   private static int readers(ExtenderConfig config) {
@@ -143,6 +156,8 @@ public final class SchedulerExtender {
     watches.start();
     vertx.setPeriodic(TICK_MS, t -> tick());
     vertx.setPeriodic(KEYS_MS, t -> refreshKeys());
+    vertx.setPeriodic(config.packing().rebuild().toMillis(), t -> learn());
+    synced.onSuccess(in -> learn());
     ExtenderConfig.Server server = config.server();
     OpsVerticle ops =
         new OpsVerticle(server.opsAddress(), server.opsPort(), registry, feed::missing);
@@ -170,6 +185,18 @@ public final class SchedulerExtender {
 
   private void tick() {
     lane.call(this::housekeeping).onSuccess(sweep::round);
+  }
+
+  /** Off the lane and off every decision; the next interval tries again what did not go. */
+  private void learn() {
+    lane.call(learner::notes)
+        .onSuccess(
+            notes ->
+                notes.ifPresent(
+                    n ->
+                        vertx
+                            .executeBlocking(() -> learner.build(n), false)
+                            .onSuccess(model -> log.info("workload learned [{}]", model.words()))));
   }
 
   private void refreshKeys() {
@@ -236,6 +263,11 @@ public final class SchedulerExtender {
           pod.request().pod(),
           pod.nodeName(),
           why);
+    }
+
+    @Override
+    public void bound(PodRecord pod, @Nullable NodeOffer offer) {
+      learner.bound(pod, offer);
     }
 
     @Override

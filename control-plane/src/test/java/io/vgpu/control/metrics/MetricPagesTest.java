@@ -44,6 +44,7 @@ class MetricPagesTest {
     meters.count(ControlMeters.POD_UNCOUNTED);
     meters.count(ControlMeters.CARD_OVERCOMMITTED);
     meters.inFlight(() -> 3);
+    meters.workload(() -> 60);
     Vertx vertx = Vertx.vertx();
     new Lane(vertx, "scheduler", 1, Duration.ofSeconds(1), registry);
     vertx.close().toCompletionStage().toCompletableFuture().join();

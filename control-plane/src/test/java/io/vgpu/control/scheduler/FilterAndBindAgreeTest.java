@@ -14,6 +14,7 @@ import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.model.NodeConfig;
+import io.vgpu.model.PlacementPolicy;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.ForAll;
@@ -39,7 +40,8 @@ class FilterAndBindAgreeTest {
     state.publish();
     CommitDesk desk = new CommitDesk(state, allocator, () -> 1);
     FilterVerb filter = new FilterVerb(allocator, new ExtenderJson(Names.DEFAULT), 0, () -> 1);
-    PrioritizeVerb prioritize = new PrioritizeVerb(allocator, filter, () -> 1);
+    PrioritizeVerb prioritize =
+        new PrioritizeVerb(allocator, filter, PlacementPolicy.FORESIGHT, () -> 1);
     for (int i = 0; i < 30; i++) {
       PodRequest pod = pod(random).request("p" + i);
       ExtenderArgs args =
