@@ -20,6 +20,7 @@ static void overhead_of(const struct vgpu_place *p, unsigned int contexts) {
 
 static bool begin(const struct vgpu_place *p) {
   if (!vgpu_charge(p, VGPU_CHARGE_OVERHEAD, guess(p))) return false;
+  vgpu_overhead_changed(p);
   atomic_fetch_add(&vgpu_contexts[p->entry], 1);
   return true;
 }
@@ -28,6 +29,7 @@ static void ended(const struct vgpu_place *p) {
   unsigned int n = atomic_load(&vgpu_contexts[p->entry]);
   while (n > 0 && !atomic_compare_exchange_weak(&vgpu_contexts[p->entry], &n, n - 1)) continue;
   overhead_of(p, n > 0 ? n - 1 : 0);
+  vgpu_overhead_changed(p);
 }
 
 static void gone_with(CUcontext ctx) {
@@ -48,6 +50,7 @@ static void gone_with(CUcontext ctx) {
       ended(&p);                                                                                             \
       return result;                                                                                         \
     }                                                                                                        \
+    vgpu_overhead_changed(&p); /* begin() did, but the driver takes its time */                              \
     struct vgpu_item item = {                                                                                \
         .key = (uint64_t)(uintptr_t)*ctx, .size = (uint64_t)device, .what = VGPU_CONTEXT, .entry = p.entry}; \
     (void)vgpu_table_put(&item);                                                                             \
@@ -115,6 +118,7 @@ CUresult vgpu_on_cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device) {
   CUresult result = cuda->cuDevicePrimaryCtxRetain(ctx, device);
   if (result == CUDA_SUCCESS) {
     atomic_store(&primary->ctx, *ctx);
+    if (first) vgpu_overhead_changed(&p);
   } else if (first) {
     primary_ended(&p);
   }

@@ -135,39 +135,25 @@ CUresult vgpu_refuse(const struct vgpu_place *place, uint64_t bytes) {
 
 /* ---- what contexts really take */
 
-/* The agent's figure is a sum of the container; each process with a context gets an equal part of what no charge explains. */
+/* The agent's figure is of the container's processes as they were: after a change here it must be measured anew. */
 struct measured {
-  _Atomic uint64_t sample_ns;
-  _Atomic uint64_t charged; /* when the sample before was looked at */
-  _Atomic uint64_t gaps[3]; /* the smallest counts: an allocation in flight must not look like overhead */
-  atomic_uint samples;
+  atomic_uint sample; /* the last that was looked at */
+  atomic_uint from;   /* the first that can know of all contexts of this process */
 };
 static struct measured measured[VGPU_MAX_DEVICES];
 
-static uint32_t processes_with_context(const struct vgpu_shared *shared, uint8_t entry) {
-  uint32_t n = 0, slots = vgpu_high_water(shared);
-  for (uint32_t k = 0; k < slots; k++) {
-    const struct vgpu_usage_slot *s = &shared->usage->slots[k];
-    if (SLOT(state) != VGPU_SLOT_FREE && SLOT(overhead_pages[entry]) != 0) n++;
-  }
-  return n;
+void vgpu_overhead_changed(const struct vgpu_place *place) {
+  const struct vgpu_load *load = place->shared->load;
+  if (load == NULL) return;
+  uint32_t sample = __atomic_load_n(&load->devices[place->entry].context_sample, __ATOMIC_ACQUIRE);
+  atomic_store(&measured[place->entry].from, sample + VGPU_CONTEXT_SAMPLES);
 }
 
-static uint64_t overhead_sum(const struct vgpu_shared *shared, uint8_t entry) {
-  uint64_t sum = 0;
-  uint32_t slots = vgpu_high_water(shared);
-  for (uint32_t k = 0; k < slots; k++) {
-    const struct vgpu_usage_slot *s = &shared->usage->slots[k];
-    if (SLOT(state) != VGPU_SLOT_FREE) sum += (uint64_t)SLOT(overhead_pages[entry]) * VGPU_PAGE_BYTES;
-  }
-  return sum;
-}
-
-static bool read_load(const struct vgpu_load_device *l, uint64_t *sample_ns, uint64_t *bytes) {
+static bool read_load(const struct vgpu_load_device *l, uint32_t *sample, uint64_t *bytes) {
   for (int i = 0; i < VGPU_SEQLOCK_TRIES; i++) {
     uint32_t seq = __atomic_load_n(&l->seq, __ATOMIC_ACQUIRE);
-    *sample_ns = __atomic_load_n(&l->sample_ns, __ATOMIC_ACQUIRE);
-    *bytes = __atomic_load_n(&l->container_nvml_bytes, __ATOMIC_ACQUIRE);
+    *sample = __atomic_load_n(&l->context_sample, __ATOMIC_ACQUIRE);
+    *bytes = __atomic_load_n(&l->context_bytes, __ATOMIC_ACQUIRE);
     if ((seq & 1) == 0 && __atomic_load_n(&l->seq, __ATOMIC_RELAXED) == seq) return true;
   }
   return false;
@@ -178,27 +164,14 @@ void vgpu_overhead_learn(const struct vgpu_place *place) {
   struct measured *m = &measured[place->entry];
   if (load == NULL || atomic_load(&vgpu_contexts[place->entry]) == 0) return;
   const struct vgpu_load_device *l = &load->devices[place->entry];
-  uint64_t known = atomic_load_explicit(&m->sample_ns, memory_order_relaxed), sample_ns, bytes;
-  if (__atomic_load_n(&l->sample_ns, __ATOMIC_RELAXED) == known) return; /* nearly always */
-  if (!read_load(l, &sample_ns, &bytes) || sample_ns == known) return;
-  if (!atomic_compare_exchange_strong(&m->sample_ns, &known, sample_ns)) return;
-  struct vgpu_totals t = vgpu_totals(place->shared, place->entry);
-  uint32_t n = processes_with_context(place->shared, place->entry);
-  /* 0 and all ones: not available. Managed memory is in the agent's figure only as far as it is on the card. */
-  if (bytes == 0 || bytes >= ABSURD || n == 0 || t.managed != 0) return;
-  uint64_t charged = t.physical - overhead_sum(place->shared, place->entry);
-  /* a sample is older than what is charged now: it says something only where nothing has changed since the one before */
-  if (atomic_exchange(&m->charged, charged) != charged) return;
-  uint64_t gap = bytes > charged ? (bytes - charged) / n : 0;
-  unsigned int taken = atomic_fetch_add(&m->samples, 1);
-  atomic_store(&m->gaps[taken % 3], gap);
-  if (taken < 2) return;
-  for (int i = 0; i < 3; i++) {
-    uint64_t other = atomic_load(&m->gaps[i]);
-    if (other < gap) gap = other;
-  }
+  uint32_t known = atomic_load_explicit(&m->sample, memory_order_relaxed), sample;
+  uint64_t bytes;
+  if (__atomic_load_n(&l->context_sample, __ATOMIC_RELAXED) == known) return; /* nearly always */
+  if (!read_load(l, &sample, &bytes) || sample == known) return;
+  if (!atomic_compare_exchange_strong(&m->sample, &known, sample)) return;
+  if ((int32_t)(sample - atomic_load(&m->from)) < 0 || bytes >= ABSURD) return;
   uint32_t *own = &vgpu_slot(place->shared, place->me)->overhead_pages[place->entry];
-  __atomic_store_n(own, (uint32_t)pages(gap < 1 ? 1 : gap), __ATOMIC_SEQ_CST);
+  __atomic_store_n(own, (uint32_t)pages(bytes < 1 ? 1 : bytes), __ATOMIC_SEQ_CST); /* 0 would say: no context */
 }
 
 /* ---- pinned host memory */

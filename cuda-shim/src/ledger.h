@@ -34,6 +34,9 @@ void vgpu_item_gone(const struct vgpu_item *item);
 /* Replaces the guess for contexts by what the agent has measured, if there is news. */
 void vgpu_overhead_learn(const struct vgpu_place *place);
 
+/* Contexts of this process came or went: what was measured before does not know. */
+void vgpu_overhead_changed(const struct vgpu_place *place);
+
 /* Contexts of this process on the entry, for the overhead. */
 extern atomic_uint vgpu_contexts[VGPU_MAX_DEVICES];
 

@@ -66,6 +66,7 @@ static void constants(void) {
   NUM(VGPU_DEFAULT_MAX_STALL_MS);
   NUM(VGPU_DEFAULT_CONTEXT_MIB);
   NUM(VGPU_EXPORTS);
+  NUM(VGPU_CONTEXT_SAMPLES);
   NUM(VGPU_SLOT_FREE);
   NUM(VGPU_SLOT_CLAIMING);
   NUM(VGPU_SLOT_LIVE);
@@ -123,13 +124,13 @@ static void regions(void) {
   FIELD(vgpu_load_device, container_util_permille);
   FIELD(vgpu_load_device, others_active);
   FIELD(vgpu_load_device, sample_ns);
-  FIELD(vgpu_load_device, reserved0);
+  FIELD(vgpu_load_device, context_bytes);
   FIELD(vgpu_load_device, container_nvml_bytes);
   FIELD(vgpu_load_device, refund_ns);
   FIELD(vgpu_load_device, turn_period_us);
   FIELD(vgpu_load_device, turn_offset_us);
   FIELD(vgpu_load_device, turn_length_us);
-  FIELD(vgpu_load_device, reserved1);
+  FIELD(vgpu_load_device, context_sample);
 }
 
 static void usage(void) {

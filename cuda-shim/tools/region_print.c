@@ -60,6 +60,8 @@ static void print_load(struct emit *e, const struct vgpu_load *load) {
     emit_u64(e, "others_active", d->others_active);
     emit_u64(e, "sample_ns", d->sample_ns);
     emit_u64(e, "container_nvml_bytes", d->container_nvml_bytes);
+    emit_u64(e, "context_bytes", d->context_bytes);
+    emit_u64(e, "context_sample", d->context_sample);
     emit_u64(e, "refund_ns", d->refund_ns);
     emit_u64(e, "turn_period_us", d->turn_period_us);
     emit_u64(e, "turn_offset_us", d->turn_offset_us);

@@ -43,7 +43,7 @@
 /* ---- versions, magics, sizes -------------------------------------------------------------------------------------- */
 
 #define VGPU_ABI_MAJOR 1
-#define VGPU_ABI_MINOR 1
+#define VGPU_ABI_MINOR 2
 
 /* Four ASCII letters in file order, so that a dump of the first bytes names the region. */
 #define VGPU_LIMITS_MAGIC 0x4D494C56u   /* "VLIM" */
@@ -290,6 +290,9 @@ VGPU_ASSERT(VGPU_LOCK_DEVICE_BASE + VGPU_MAX_DEVICES <= VGPU_USAGE_LOCK_BYTES, "
 
 /* ---- load ---------------------------------------------------------------------------------------------------------- */
 
+/* context_bytes is the middle one of so many figures, each taken between two looks at slots that had not changed. */
+#define VGPU_CONTEXT_SAMPLES 3
+
 /* What the container may know of one of its cards. The agent writes all of it under seq and wakes waiters on seq. */
 struct vgpu_load_device {
   uint32_t seq;                     /* agent: odd while it writes; futex word */
@@ -297,13 +300,13 @@ struct vgpu_load_device {
   uint32_t container_util_permille; /* agent: charged time of this container, less refunds */
   uint32_t others_active;           /* agent: processes of others that were active in the last 100 ms */
   uint64_t sample_ns;               /* agent: CLOCK_MONOTONIC of the host */
-  uint64_t reserved0;               /* 0 */
+  uint64_t context_bytes;           /* agent: what a process takes beside what it was charged, rounded up to pages */
   uint64_t container_nvml_bytes;    /* agent: device memory of this container's processes as the driver lists it */
   uint64_t refund_ns;               /* agent: cumulative */
   uint32_t turn_period_us;          /* agent */
   uint32_t turn_offset_us;          /* agent */
   uint32_t turn_length_us;          /* agent: 0 for no turns */
-  uint32_t reserved1;               /* 0 */
+  uint32_t context_sample;          /* agent: grows with each measurement of context_bytes; 0 while there was none */
 };
 VGPU_SIZE(vgpu_load_device, VGPU_LOAD_STRIDE);
 VGPU_AT(vgpu_load_device, seq, 0);
@@ -311,13 +314,13 @@ VGPU_AT(vgpu_load_device, device_util_permille, 4);
 VGPU_AT(vgpu_load_device, container_util_permille, 8);
 VGPU_AT(vgpu_load_device, others_active, 12);
 VGPU_AT(vgpu_load_device, sample_ns, 16);
-VGPU_AT(vgpu_load_device, reserved0, 24);
+VGPU_AT(vgpu_load_device, context_bytes, 24);
 VGPU_AT(vgpu_load_device, container_nvml_bytes, 32);
 VGPU_AT(vgpu_load_device, refund_ns, 40);
 VGPU_AT(vgpu_load_device, turn_period_us, 48);
 VGPU_AT(vgpu_load_device, turn_offset_us, 52);
 VGPU_AT(vgpu_load_device, turn_length_us, 56);
-VGPU_AT(vgpu_load_device, reserved1, 60);
+VGPU_AT(vgpu_load_device, context_sample, 60);
 
 struct vgpu_load {
   struct vgpu_header header;

@@ -151,30 +151,40 @@ static void a_context_is_charged_before_it_is_made_and_takes_its_memory_along(vo
   CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 0, "pages");
 }
 
+static CUresult measured(uint32_t sample, uint64_t mib) {
+  CUdeviceptr at;
+  regions.load->devices[0].context_bytes = mib * MODEL_MIB;
+  regions.load->devices[0].context_sample = sample;
+  regions.load->devices[0].sample_ns++;
+  CUresult result = vgpu_on_cuMemAlloc_v2(&at, MODEL_MIB);
+  return result == CUDA_SUCCESS ? vgpu_on_cuMemFree_v2(at) : result;
+}
+
 static void the_guess_for_contexts_is_replaced_by_what_the_agent_measured(void) {
   begin(1024, 0);
-  CUcontext ctx;
-  CUdeviceptr at;
+  CUcontext ctx, second;
+  regions.load->devices[0].context_sample = 7; /* of the container as it was before */
+  regions.load->devices[0].context_bytes = 9 * MODEL_MIB;
   CHECK_EQ(vgpu_on_cuCtxCreate_v2(&ctx, 0, 0), CUDA_SUCCESS, "context");
-  for (int i = 1; i <= 3; i++) {
-    regions.load->devices[0].container_nvml_bytes = (300 + (uint64_t)i) * MODEL_MIB;
-    regions.load->devices[0].sample_ns = (uint64_t)i;
-    CHECK_EQ(vgpu_on_cuMemAlloc_v2(&at, MODEL_MIB), CUDA_SUCCESS, "alloc");
-    CHECK_EQ(vgpu_on_cuMemFree_v2(at), CUDA_SUCCESS, "free");
+  for (uint32_t i = 7; i < 7 + VGPU_CONTEXT_SAMPLES; i++) {
+    CHECK_EQ(measured(i, 9), CUDA_SUCCESS, "alloc");
+    CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 25600, "may be from before the context");
   }
-  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 301 * 256, "the smallest of three");
-  CHECK_EQ(vgpu_on_cuMemAlloc_v2(&at, 500 * MODEL_MIB), CUDA_SUCCESS, "alloc");
-  for (int i = 4; i <= 6; i++) {
-    regions.load->devices[0].container_nvml_bytes = 301 * MODEL_MIB; /* from before */
-    regions.load->devices[0].sample_ns = (uint64_t)i;
-    CUdeviceptr more;
-    CHECK_EQ(vgpu_on_cuMemAlloc_v2(&more, MODEL_MIB), CUDA_SUCCESS, "alloc");
-  }
-  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 301 * 256, "while what is charged changes, nothing is learned");
-  regions.load->devices[0].container_nvml_bytes = UINT64_MAX; /* not available */
-  regions.load->devices[0].sample_ns = 9;
+  CHECK_EQ(measured(10, 301), CUDA_SUCCESS, "alloc");
+  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 301 * 256, "the agent's figure");
+  CHECK_EQ(vgpu_on_cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS, "a second context");
+  CHECK_EQ(measured(12, 301), CUDA_SUCCESS, "alloc");
+  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 401 * 256, "it was measured before the second context");
+  CHECK_EQ(measured(13, 390), CUDA_SUCCESS, "alloc");
+  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 390 * 256, "both, by the figure");
+  CHECK_EQ(measured(14, 0), CUDA_SUCCESS, "alloc");
+  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 1, "never the word for no context");
+  regions.load->devices[0].context_sample = 15;
+  regions.load->devices[0].context_bytes = UINT64_MAX;
+  CUdeviceptr at;
   CHECK_EQ(vgpu_on_cuMemAlloc_v2(&at, MODEL_MIB), CUDA_SUCCESS, "alloc");
-  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 301 * 256, "unchanged");
+  CHECK_EQ(regions.usage->slots[0].overhead_pages[0], 1, "absurd figures change nothing");
+  CHECK_EQ(measured(16, 1023), CUDA_ERROR_OUT_OF_MEMORY, "what contexts take is not there for allocations");
 }
 
 static void pinned_memory_has_a_quota_of_its_own(void) {

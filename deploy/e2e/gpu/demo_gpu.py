@@ -11,6 +11,7 @@ import argparse, ctypes, glob, json, os, queue, shutil, subprocess, sys, tempfil
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 INSIDE = "VGPU_DEMO_IN_NAMESPACE"
 NODE, MEMORY, CORES, BOUND = "gpu-node", 1024, 10, 40
+GUESS, FAKE_CONTEXT = 520, 300  # MiB of a context: what it is taken for until it is measured; what the fake card's takes
 JVM = ["-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED",
        "--sun-misc-unsafe-memory-access=allow"]
 
@@ -109,7 +110,8 @@ class Demo:
         if self.o.fake:
             shutil.copy(self.o.fake, self.path("card.gpus"))
             fake = os.path.join(self.o.binaries, "fake")
-            self.env.update(FAKE_GPUS=self.path("card.gpus"), FAKE_GPUS_STATE=self.path("card.state"), LD_LIBRARY_PATH=fake)
+            self.env.update(FAKE_GPUS=self.path("card.gpus"), FAKE_GPUS_STATE=self.path("card.state"), LD_LIBRARY_PATH=fake,
+                            FAKE_GPUS_CONTEXT_MIB=str(FAKE_CONTEXT))
             os.symlink(fake, self.path("driver", "usr", "lib64"))
             return
         ctypes.CDLL("libnvidia-ml.so.1")
@@ -122,6 +124,7 @@ class Demo:
         self.driver_root()
         os.makedirs(self.path("world"))
         os.makedirs(self.path("usage"))
+        os.makedirs(self.path("proc"))
         java_words = [java(), *JVM, "-cp", self.o.classpath]
         world = Lines(self.begin("world", [*java_words, "io.vgpu.agent.testing.OnePodNode", self.path("world"), NODE, str(MEMORY),
                                            str(CORES)], self.env, stdout=subprocess.PIPE))
@@ -132,7 +135,7 @@ class Demo:
             where["claimKey"], "--container-driver-root", self.path("driver"), "--manager-dir", self.path("manager"),
             "--host-manager-dir", self.path("manager"), "--usage-dir", self.path("usage"), "--shim-library",
             os.path.join(self.o.binaries, "libvgpu-control.so"), "--ops-bind-address", "127.0.0.1", "--ops-bind-port",
-            str(self.o.port)], self.env, stdout=subprocess.DEVNULL)
+            str(self.o.port), "--proc-root", self.path("proc")], self.env, stdout=subprocess.DEVNULL)
         got = world.json("the agent's answer")
         self.step("the agent finds the card and answers the kubelet", got["refused"] == "" and "card" in got,
                   f"{got.get('card')} {got['refused']}")
@@ -141,6 +144,7 @@ class Demo:
 
     def mounted(self, answer):
         """What a container runtime makes of the answer; the environment of a program in it."""
+        self.cgroup = f"0::/kubepods/burstable/pod{answer['podUid']}/{'5e' * 32}\n"
         base = "/etc/vgpu-manager/" + answer["name"]
         place = self.path("container", answer["name"])
         os.makedirs(place)
@@ -168,6 +172,25 @@ class Demo:
         got = self.json("gpu-probe", env=self.limited)
         self.step("memory: total 1024 MiB, refused beyond", got["total_mib"] == MEMORY and got["error"] == 2 and
                   64 <= got["given_mib"] < MEMORY, got)
+
+    def context(self):
+        """No kubelet puts the program into a cgroup: a folder says what the host's /proc would."""
+        running = subprocess.Popen([os.path.join(self.o.binaries, "gpu-probe"), "--hold", "5"], stdout=subprocess.PIPE, text=True,
+                                   env=self.limited)
+        self.started.append(running)
+        os.makedirs(self.path("proc", str(running.pid)))
+        with open(self.path("proc", str(running.pid), "cgroup"), "w") as f:
+            f.write(self.cgroup)
+        out, _ = running.communicate(timeout=BOUND)
+        self.started.remove(running)
+        if running.returncode != 0:
+            raise Broken(f"gpu-probe: status {running.returncode}")
+        got, load = json.loads(out), self.load()
+        measured = load["context_bytes"] >> 20
+        low, high = (FAKE_CONTEXT, FAKE_CONTEXT + 8) if self.o.fake else (64, MEMORY)
+        shown = f"{measured} MiB after {load['context_sample']} measurements, free {got['free_mib_first']}, then {got['free_mib_last']} MiB"
+        self.step("what a context takes is measured", load["context_sample"] > 0 and low <= measured <= high and
+                  abs(got["free_mib_last"] - got["free_mib_first"] - (GUESS - measured)) <= 1, shown)
 
     def runtime(self):
         nvcc = shutil.which("nvcc") or next(iter(sorted(glob.glob("/usr/local/cuda*/bin/nvcc"))), None)
@@ -233,6 +256,7 @@ class Demo:
         mount("-t", "tmpfs", "-o", "mode=0755", "tmpfs", self.work)
         self.mounted(self.start())
         self.memory()
+        self.context()
         self.runtime()
         self.smi()
         self.share()

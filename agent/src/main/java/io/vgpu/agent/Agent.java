@@ -9,6 +9,7 @@ import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
@@ -22,6 +23,7 @@ import io.vgpu.agent.gpu.NodeGpus;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
 import io.vgpu.agent.kube.NodePublisher;
+import io.vgpu.agent.memory.ContextVerticle;
 import io.vgpu.agent.memory.RefusalNews;
 import io.vgpu.agent.memory.RefusalVerticle;
 import io.vgpu.agent.metrics.AgentMeters;
@@ -148,7 +150,7 @@ public final class Agent {
     deploy(vertx, health(driver, inventory, lanes, bus));
     deploy(vertx, sampler(driver, gpus, lanes, samples));
     if (role == Role.PLUGIN) {
-      startPlugin(vertx, info, gpus, partitioned, inventory, samples, lanes, bus);
+      startPlugin(vertx, driver, info, gpus, partitioned, inventory, samples, lanes, bus);
     }
   }
 
@@ -195,6 +197,7 @@ public final class Agent {
 
   private void startPlugin(
       Vertx vertx,
+      GpuDriver driver,
       DriverInfo info,
       List<PhysicalGpu> gpus,
       List<PhysicalGpu> partitioned,
@@ -266,6 +269,19 @@ public final class Agent {
                 clock,
                 System::nanoTime),
             config.nodeName(),
+            meters));
+    deploy(
+        vertx,
+        new ContextVerticle(
+            shim,
+            driver,
+            gpus,
+            lanes.nvmlByCard(),
+            new CgroupPids(config.shim().procRoot()),
+            plugin::containerName,
+            samples,
+            config.shim().contextInterval(),
+            System::nanoTime,
             meters));
     await(plugin.start());
   }

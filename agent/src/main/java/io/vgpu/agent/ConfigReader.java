@@ -130,7 +130,9 @@ final class ConfigReader {
         new ShimPaths(
             p.managerDir, p.hostManagerDir == null ? p.managerDir : p.hostManagerDir, p.usageDir),
         p.shimLibrary,
-        Optional.ofNullable(p.claimKeyFile));
+        Optional.ofNullable(p.claimKeyFile),
+        p.procRoot,
+        p.contextSampleInterval);
   }
 
   private static Set<DeviceListStrategy> strategies(List<String> names) {

@@ -19,7 +19,10 @@ record Lanes(
   private static final int QUEUE = 1024;
   private static final Duration WARN_AFTER = Duration.ofSeconds(5);
 
-  /** {@code nvml-<index>} holds one call only: the sampler has never more than one under way. */
+  /**
+   * {@code nvml-<index>} holds two calls: the sampler and the one who lists processes have never
+   * more than one each under way.
+   */
   static Lanes open(
       Vertx vertx, List<PhysicalGpu> gpus, List<PhysicalGpu> partitioned, MeterRegistry meters) {
     Map<Integer, Lane> byCard = new LinkedHashMap<>();

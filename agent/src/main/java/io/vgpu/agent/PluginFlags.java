@@ -1,6 +1,7 @@
 package io.vgpu.agent;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -72,6 +73,16 @@ final class PluginFlags {
       names = "--host-driver-root",
       description = "root of the driver on the host (environment: NVIDIA_DRIVER_ROOT)")
   Path hostDriverRoot = Path.of("/");
+
+  @Option(
+      names = "--proc-root",
+      description = "where the host's processes are: the agent shares its pid namespace")
+  Path procRoot = Path.of("/proc");
+
+  @Option(
+      names = "--context-sample-interval",
+      description = "how often the memory of containers' processes is read from the driver")
+  Duration contextSampleInterval = Duration.ofMillis(300);
 
   @Option(names = "--manager-dir", description = "the manager's folder, as the agent sees it")
   Path managerDir = Path.of("/etc/vgpu-manager");

@@ -183,6 +183,11 @@ final class PluginWiring {
     return events;
   }
 
+  /** The container of a pod that has this id of the runtime's, if its status is known. */
+  Optional<String> containerName(String podUid, String containerId) {
+    return nodePods.live(podUid).flatMap(pod -> pod.containerOf(containerId));
+  }
+
   /** What is still waited for. */
   List<String> missing() {
     return plugin.missing();

@@ -49,6 +49,7 @@ class GpuDemoTest {
     assertThat(demo.exitValue()).as(output).isZero();
     assertThat(output)
         .contains("ok     memory: total 1024 MiB, refused beyond")
+        .contains("ok     what a context takes is measured: 300 MiB")
         .contains("ok     cores: share 10 +- 1 %")
         .endsWith("demo-gpu: PASS\n");
   }

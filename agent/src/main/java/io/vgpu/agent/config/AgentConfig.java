@@ -52,8 +52,25 @@ public record AgentConfig(
     }
   }
 
-  /** The library and the containers' files. */
-  public record Shim(ShimPaths paths, Path library, Optional<Path> claimKeyFile) {}
+  /**
+   * The library, the containers' files, and how what contexts take is measured.
+   *
+   * @param procRoot processes of the host
+   */
+  public record Shim(
+      ShimPaths paths,
+      Path library,
+      Optional<Path> claimKeyFile,
+      Path procRoot,
+      Duration contextInterval) {
+    public Shim {
+      check(
+          contextInterval.compareTo(Duration.ofMillis(50)) >= 0
+              && contextInterval.compareTo(Duration.ofMinutes(1)) <= 0,
+          "--context-sample-interval: %s must be 50ms to 1m",
+          contextInterval);
+    }
+  }
 
   /**
    * Cards to be partitioned in space, and the program of their daemons, below the driver's root.

@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The boundary to the GPU driver. Every call may block, even for ever: {@link #sample} belongs on
- * lane {@code nvml-<index>}, {@link #awaitHealthEvent} on lane {@code nvml-events}, the rest on a
- * lane of the caller's. Failures are {@link GpuDriverException}s that carry the driver's own code.
+ * The boundary to the GPU driver. Every call may block, even for ever: {@link #sample} and {@link
+ * #processes} belong on lane {@code nvml-<index>}, {@link #awaitHealthEvent} on lane {@code
+ * nvml-events}, the rest on a lane of the caller's. Failures are {@link GpuDriverException}s that
+ * carry the driver's own code.
  */
 public interface GpuDriver extends AutoCloseable {
   /** Versions of driver, NVML and CUDA. */
@@ -23,6 +24,9 @@ public interface GpuDriver extends AutoCloseable {
 
   /** The card's own figures, now. */
   CardSample sample(GpuUuid gpu);
+
+  /** The processes that compute on the card, now. */
+  List<GpuProcess> processes(GpuUuid gpu);
 
   /**
    * Waits up to {@code timeout} for news of a card's health; empty when none came. One caller at a

@@ -3,9 +3,10 @@ package io.vgpu.agent.kube;
 import io.vgpu.claim.Names;
 import io.vgpu.model.PodDemand;
 import io.vgpu.model.PodRef;
-import java.util.LinkedHashSet;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -14,7 +15,7 @@ import java.util.Set;
  * @param annotations only those of ours
  * @param labels only those of ours
  * @param deleting has a deletion timestamp
- * @param started init and app containers that have a container id in the status
+ * @param containerIds the runtime's ids in the status, without its name, by init or app container
  * @param running of those, the ones that run now
  * @param stranded not begun in full, nothing of it runs, its sandbox is gone, and it is never
  *     restarted: a kubelet gives such a pod no other sandbox, so that it stays Pending for ever
@@ -27,13 +28,13 @@ public record NodePod(
     PodDemand demand,
     String phase,
     boolean deleting,
-    Set<String> started,
+    Map<String, String> containerIds,
     Set<String> running,
     boolean stranded) {
   public NodePod {
     annotations = Map.copyOf(annotations);
     labels = Map.copyOf(labels);
-    started = Set.copyOf(started);
+    containerIds = Map.copyOf(containerIds);
     running = Set.copyOf(running);
   }
 
@@ -42,9 +43,22 @@ public record NodePod(
     return phase.equals("Succeeded") || phase.equals("Failed");
   }
 
+  /** Init and app containers that have an id. */
+  public Set<String> started() {
+    return containerIds.keySet();
+  }
+
   /** Whether any container of it has ever been created: it was admitted before. */
   public boolean hasStarted() {
-    return !started.isEmpty();
+    return !containerIds.isEmpty();
+  }
+
+  /** The container with this id of the runtime's. */
+  public Optional<String> containerOf(String id) {
+    return containerIds.entrySet().stream()
+        .filter(e -> e.getValue().equals(id))
+        .map(Map.Entry::getKey)
+        .findFirst();
   }
 
   /** An annotation of ours, empty when absent. */
@@ -61,8 +75,8 @@ public record NodePod(
     if (!other.ref.equals(ref)) {
       return this;
     }
-    Set<String> both = new LinkedHashSet<>(started);
-    both.addAll(other.started);
+    Map<String, String> both = new HashMap<>(containerIds);
+    both.putAll(other.containerIds);
     return new NodePod(
         ref,
         nodeName,

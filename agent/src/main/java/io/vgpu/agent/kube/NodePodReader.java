@@ -2,7 +2,6 @@ package io.vgpu.agent.kube;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
-import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodStatus;
@@ -15,11 +14,10 @@ import io.vgpu.model.PodDemand;
 import io.vgpu.model.PodRef;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,57 +66,48 @@ final class NodePodReader {
           || meta.getUid() == null) {
         return Optional.empty();
       }
-      PodStatus status = pod.getStatus();
+      PodState state = state(pod);
       return Optional.of(
           new NodePod(
               new PodRef(meta.getNamespace(), meta.getName(), meta.getUid()),
-              pod.getSpec() == null || pod.getSpec().getNodeName() == null
-                  ? ""
-                  : pod.getSpec().getNodeName(),
+              pod.getSpec() == null ? "" : text(pod.getSpec().getNodeName()),
               ours(meta.getAnnotations()),
               ours(meta.getLabels()),
               PodDemands.of(pod, names),
-              status == null || status.getPhase() == null ? "" : status.getPhase(),
+              state.phase(),
               meta.getDeletionTimestamp() != null,
-              names(status, false),
-              names(status, true),
-              isStranded(pod)));
+              state.ids(),
+              state.running(),
+              state.stranded()));
     } catch (IllegalArgumentException e) {
       log.warn("pod left out, it cannot be read [cause: {}]", e.getMessage());
       return Optional.empty();
     }
   }
 
-  private static Set<String> names(@Nullable PodStatus status, boolean running) {
-    Set<String> found = new LinkedHashSet<>();
-    if (status != null) {
-      Stream.concat(
-              status.getInitContainerStatuses().stream(), status.getContainerStatuses().stream())
-          .filter(c -> c.getName() != null && wanted(c, running))
-          .forEach(c -> found.add(c.getName()));
-    }
-    return found;
-  }
-
-  private static boolean wanted(ContainerStatus c, boolean running) {
-    return running
-        ? c.getState() != null && c.getState().getRunning() != null
-        : c.getContainerID() != null && !c.getContainerID().isEmpty();
-  }
-
-  private static boolean isStranded(Pod pod) {
-    PodStatus status = pod.getStatus();
-    return status != null
-        && pod.getSpec() != null
-        && "Never".equals(pod.getSpec().getRestartPolicy())
-        && "Pending".equals(status.getPhase())
-        && status.getConditions().stream()
+  private static PodState state(Pod pod) {
+    PodStatus status = pod.getStatus() == null ? new PodStatus() : pod.getStatus();
+    return new PodState(
+        pod.getSpec() == null ? "" : text(pod.getSpec().getRestartPolicy()),
+        text(status.getPhase()),
+        status.getConditions().stream()
             .anyMatch(
                 c ->
-                    "PodReadyToStartContainers".equals(c.getType())
-                        && "False".equals(c.getStatus()))
-        && !names(status, false).isEmpty()
-        && names(status, true).isEmpty();
+                    PodState.SANDBOX_CONDITION.equals(c.getType())
+                        && "False".equals(c.getStatus())),
+        Stream.concat(
+                status.getInitContainerStatuses().stream(), status.getContainerStatuses().stream())
+            .map(
+                c ->
+                    new PodState.ContainerState(
+                        text(c.getName()),
+                        text(c.getContainerID()),
+                        c.getState() != null && c.getState().getRunning() != null))
+            .toList());
+  }
+
+  private static String text(@Nullable String value) {
+    return Objects.requireNonNullElse(value, "");
   }
 
   private Map<String, String> ours(@Nullable Map<String, String> all) {
@@ -174,7 +163,7 @@ final class NodePodReader {
     try {
       JsonNode meta = pod.path("metadata");
       JsonNode spec = pod.path("spec");
-      JsonNode status = pod.path("status");
+      PodState state = state(spec, pod.path("status"));
       return Optional.of(
           new NodePod(
               new PodRef(
@@ -183,30 +172,39 @@ final class NodePodReader {
               ours(strings(meta.path("annotations"))),
               ours(strings(meta.path("labels"))),
               demand(spec),
-              text(status.path("phase")),
+              state.phase(),
               !text(meta.path("deletionTimestamp")).isEmpty(),
-              names(status, false),
-              names(status, true),
-              isStranded(pod)));
+              state.ids(),
+              state.running(),
+              state.stranded()));
     } catch (IllegalArgumentException | ArithmeticException e) {
       log.warn("pod of the kubelet left out, it cannot be read [cause: {}]", e.getMessage());
       return Optional.empty();
     }
   }
 
-  private static boolean isStranded(JsonNode pod) {
-    JsonNode status = pod.path("status");
-    return text(pod.path("spec").path("restartPolicy")).equals("Never")
-        && text(status.path("phase")).equals("Pending")
-        && status
+  private static PodState state(JsonNode spec, JsonNode status) {
+    List<PodState.ContainerState> containers = new ArrayList<>();
+    for (String kind : List.of("initContainerStatuses", "containerStatuses")) {
+      for (JsonNode c : status.path(kind)) {
+        containers.add(
+            new PodState.ContainerState(
+                text(c.path("name")),
+                text(c.path("containerID")),
+                c.path("state").path("running").isObject()));
+      }
+    }
+    return new PodState(
+        text(spec.path("restartPolicy")),
+        text(status.path("phase")),
+        status
             .path("conditions")
             .valueStream()
             .anyMatch(
                 c ->
-                    text(c.path("type")).equals("PodReadyToStartContainers")
-                        && text(c.path("status")).equals("False"))
-        && !names(status, false).isEmpty()
-        && names(status, true).isEmpty();
+                    text(c.path("type")).equals(PodState.SANDBOX_CONDITION)
+                        && text(c.path("status")).equals("False")),
+        containers);
   }
 
   private PodDemand demand(JsonNode spec) {
@@ -239,22 +237,6 @@ final class NodePodReader {
               .build());
     }
     return containers;
-  }
-
-  private static Set<String> names(JsonNode status, boolean running) {
-    Set<String> found = new LinkedHashSet<>();
-    for (String kind : List.of("initContainerStatuses", "containerStatuses")) {
-      for (JsonNode c : status.path(kind)) {
-        boolean yes =
-            running
-                ? c.path("state").path("running").isObject()
-                : !text(c.path("containerID")).isEmpty();
-        if (yes && !text(c.path("name")).isEmpty()) {
-          found.add(text(c.path("name")));
-        }
-      }
-    }
-    return found;
   }
 
   private static Map<String, String> strings(JsonNode object) {

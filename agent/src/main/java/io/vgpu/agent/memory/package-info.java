@@ -1,4 +1,4 @@
-/** What containers were refused of device memory, told to those who watch them. */
+/** Containers' device memory: what they were refused, and what their contexts really take. */
 @NullMarked
 package io.vgpu.agent.memory;
 

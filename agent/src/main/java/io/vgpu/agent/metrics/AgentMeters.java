@@ -104,6 +104,21 @@ public enum AgentMeters {
       Kind.COUNTER,
       List.of("cause"),
       "looks at a container's count of refusals that were not believed: back (it fell), absurd (beyond 2^48), unreadable"),
+  CARD_PROCESS_LISTS(
+      "vgpu_card_process_lists_total",
+      Kind.COUNTER,
+      List.of("device_idx", "outcome"),
+      "askings for a card's processes while containers have contexts there: ok, failed, late (not used), or busy because the call before has not returned"),
+  CARD_PROCESSES_LISTED(
+      "vgpu_card_processes_listed_total",
+      Kind.COUNTER,
+      List.of("device_idx", "owner"),
+      "processes in those lists: of a pod, or other, which are ignored"),
+  CONTEXTS_MEASURED(
+      "vgpu_context_measurements_total",
+      Kind.COUNTER,
+      List.of("device_idx"),
+      "times that a container's memory by the driver was compared with what it was charged"),
   LANE_DEPTH(
       "vgpu_lane_queue_depth", Kind.GAUGE, List.of("lane"), "calls waiting or running on a lane"),
   LANE_WAIT(

@@ -98,7 +98,7 @@ final class Tenant {
             utilization.look(nowNs, usage.rawBusyNs(device), account.refundNs()),
             account.othersActive(),
             nowNs,
-            load.containerNvmlBytes(),
+            container.memory(device),
             load.refundNs() + more,
             turn.periodUs(),
             turn.offsetUs(),

@@ -16,7 +16,7 @@ public final class Abi {
   public static final String REGISTRY_DIR = "registry";
   public static final String LIBRARY_FILE = "libvgpu-control.so";
   public static final int ABI_MAJOR = 1;
-  public static final int ABI_MINOR = 1;
+  public static final int ABI_MINOR = 2;
   public static final int LIMITS_MAGIC = 0x4D494C56;
   public static final int USAGE_MAGIC = 0x47535556;
   public static final int LOAD_MAGIC = 0x444F4C56;
@@ -59,6 +59,7 @@ public final class Abi {
   public static final int DEFAULT_MAX_STALL_MS = 10000;
   public static final int DEFAULT_CONTEXT_MIB = 520;
   public static final int EXPORTS = 240;
+  public static final int CONTEXT_SAMPLES = 3;
   public static final int SLOT_FREE = 0;
   public static final int SLOT_CLAIMING = 1;
   public static final int SLOT_LIVE = 2;
@@ -140,13 +141,13 @@ public final class Abi {
     public static final int CONTAINER_UTIL_PERMILLE = 8;
     public static final int OTHERS_ACTIVE = 12;
     public static final int SAMPLE_NS = 16;
-    public static final int RESERVED0 = 24;
+    public static final int CONTEXT_BYTES = 24;
     public static final int CONTAINER_NVML_BYTES = 32;
     public static final int REFUND_NS = 40;
     public static final int TURN_PERIOD_US = 48;
     public static final int TURN_OFFSET_US = 52;
     public static final int TURN_LENGTH_US = 56;
-    public static final int RESERVED1 = 60;
+    public static final int CONTEXT_SAMPLE = 60;
 
     private LoadDevice() {}
   }

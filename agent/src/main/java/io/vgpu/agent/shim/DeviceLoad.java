@@ -14,10 +14,10 @@ public record DeviceLoad(
     int containerUtilPermille,
     int othersActive,
     long sampleNs,
-    long containerNvmlBytes,
+    DriverMemory memory,
     long refundNs,
     int turnPeriodUs,
     int turnOffsetUs,
     int turnLengthUs) {
-  public static final DeviceLoad NONE = new DeviceLoad(0, 0, 0, 0, 0, 0, 0, 0, 0);
+  public static final DeviceLoad NONE = new DeviceLoad(0, 0, 0, 0, DriverMemory.NONE, 0, 0, 0, 0);
 }

@@ -51,7 +51,10 @@ final class LoadRegion {
               segment, at + Abi.LoadDevice.CONTAINER_UTIL_PERMILLE, load.containerUtilPermille());
           Words.u32(segment, at + Abi.LoadDevice.OTHERS_ACTIVE, load.othersActive());
           Words.u64(segment, at + Abi.LoadDevice.SAMPLE_NS, load.sampleNs());
-          Words.u64(segment, at + Abi.LoadDevice.CONTAINER_NVML_BYTES, load.containerNvmlBytes());
+          DriverMemory memory = load.memory();
+          Words.u64(segment, at + Abi.LoadDevice.CONTEXT_BYTES, memory.contextBytes());
+          Words.u64(segment, at + Abi.LoadDevice.CONTAINER_NVML_BYTES, memory.listedBytes());
+          Words.u32(segment, at + Abi.LoadDevice.CONTEXT_SAMPLE, memory.contextSample());
           Words.u64(segment, at + Abi.LoadDevice.REFUND_NS, load.refundNs());
           Words.u32(segment, at + Abi.LoadDevice.TURN_PERIOD_US, load.turnPeriodUs());
           Words.u32(segment, at + Abi.LoadDevice.TURN_OFFSET_US, load.turnOffsetUs());
@@ -71,7 +74,10 @@ final class LoadRegion {
                 Words.u32(segment, at + Abi.LoadDevice.CONTAINER_UTIL_PERMILLE),
                 Words.u32(segment, at + Abi.LoadDevice.OTHERS_ACTIVE),
                 Words.u64(segment, at + Abi.LoadDevice.SAMPLE_NS),
-                Words.u64(segment, at + Abi.LoadDevice.CONTAINER_NVML_BYTES),
+                new DriverMemory(
+                    Words.u64(segment, at + Abi.LoadDevice.CONTAINER_NVML_BYTES),
+                    Words.u64(segment, at + Abi.LoadDevice.CONTEXT_BYTES),
+                    Words.u32(segment, at + Abi.LoadDevice.CONTEXT_SAMPLE)),
                 Words.u64(segment, at + Abi.LoadDevice.REFUND_NS),
                 Words.u32(segment, at + Abi.LoadDevice.TURN_PERIOD_US),
                 Words.u32(segment, at + Abi.LoadDevice.TURN_OFFSET_US),

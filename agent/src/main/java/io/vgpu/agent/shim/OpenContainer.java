@@ -25,6 +25,7 @@ public final class OpenContainer {
   private List<DeviceLimits> devices = List.of();
   private @Nullable ContainerRef container;
   private @Nullable UsageCopy usage;
+  private final @Nullable DriverMemory[] memory = new DriverMemory[Abi.MAX_DEVICES];
 
   OpenContainer(
       Owner owner, Arena arena, MemorySegment limits, MemorySegment load, Path usageFile) {
@@ -65,6 +66,19 @@ public final class OpenContainer {
   /** What its {@code load} says of a card. */
   public Optional<DeviceLoad> load(int device) {
     return load.read(device);
+  }
+
+  /** What was last measured of its memory on a card, by this process or one before. */
+  public DriverMemory memory(int device) {
+    DriverMemory known = memory[device];
+    return known == null
+        ? load.read(device).map(DeviceLoad::memory).orElse(DriverMemory.NONE)
+        : known;
+  }
+
+  /** Keeps what was measured for who next writes {@code load}. */
+  public void memory(int device, DriverMemory measured) {
+    memory[device] = measured;
   }
 
   /** Replaces what its {@code load} says of a card. */

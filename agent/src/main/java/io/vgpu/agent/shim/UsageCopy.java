@@ -79,6 +79,11 @@ public final class UsageCopy implements AutoCloseable {
     return true;
   }
 
+  /** Slots in use, as the file says: any number. */
+  public int highWater() {
+    return head.getInt(Abi.Header.SLOT_HIGH_WATER);
+  }
+
   /** Slots copied, at most {@link Abi#RING_SLOTS}. */
   public int slotCount() {
     return slotCount;

@@ -133,7 +133,9 @@ record TestPod(
   }
 
   NodePod node() {
+    Map<String, String> ids = new java.util.TreeMap<>();
+    started.forEach(name -> ids.put(name, "id-of-" + name));
     return new NodePod(
-        ref, NODE, annotations, labels, demand, phase, deleting, started, started, stranded);
+        ref, NODE, annotations, labels, demand, phase, deleting, ids, started, stranded);
   }
 }

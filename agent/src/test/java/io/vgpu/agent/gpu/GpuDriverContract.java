@@ -94,6 +94,15 @@ public abstract class GpuDriverContract {
   }
 
   @Test
+  void nobodyComputesOnIdleCards() {
+    for (PhysicalGpu g : driver.discover()) {
+      assertThat(driver.processes(g.uuid())).isEmpty();
+    }
+    assertThatThrownBy(() -> driver.processes(new GpuUuid("GPU-unknown")))
+        .isInstanceOfSatisfying(GpuDriverException.class, e -> assertThat(e.code()).isEqualTo(6));
+  }
+
+  @Test
   void aCriticalErrorIsToldOnceWithItsCard() throws IOException {
     assertThat(driver.awaitHealthEvent(Duration.ofMillis(1))).isEmpty();
     GpuUuid last = driver.discover().getLast().uuid();

@@ -1,30 +1,22 @@
 package io.vgpu.agent.memory;
 
+import static io.vgpu.agent.testing.ContainersOnDisk.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vgpu.agent.shim.Abi;
 import io.vgpu.agent.shim.DeviceLimits;
-import io.vgpu.agent.shim.ShimPaths;
 import io.vgpu.agent.shim.ShimVerticle;
+import io.vgpu.agent.testing.ContainersOnDisk;
 import io.vgpu.event.EventTypes;
 import io.vgpu.event.VgpuEvent.ContainerOutOfMemory;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.model.ContainerRef;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.PodRef;
-import io.vgpu.runtime.Lane;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -46,38 +38,25 @@ class RefusalLooksTest {
           + "\",node=\"n1\",pod_name=\"train\",pod_namespace=\"team\",vdevice_idx=\"1\"}";
 
   @TempDir Path root;
-  private Vertx vertx;
-  private ShimPaths paths;
+  private ContainersOnDisk disk;
   private ShimVerticle shim;
+  private PrometheusMeterRegistry meters;
+  private ContainersOnDisk.OnDisk main;
   private RefusalLooks looks;
-  private final PrometheusMeterRegistry meters =
-      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
   @BeforeEach
   void start() throws Exception {
-    vertx = Vertx.vertx();
-    paths =
-        new ShimPaths(
-            Files.createDirectory(root.resolve("M")),
-            Path.of("/host"),
-            Files.createDirectory(root.resolve("T")));
-    shim =
-        new ShimVerticle(
-            paths,
-            1,
-            new Lane(vertx, "files", 64, Duration.ofSeconds(5), meters),
-            new Lane(vertx, "regions", 64, Duration.ofSeconds(5), meters),
-            Clock.systemUTC(),
-            f -> {});
-    await(vertx.deployVerticle(shim));
+    disk = new ContainersOnDisk(root);
+    shim = disk.shim();
+    meters = disk.meters();
     looks = new RefusalLooks("n1", meters);
     await(shim.beforeFiguresGo(looks::look));
-    await(shim.attach(MAIN, List.of(limits(FIRST), limits(SECOND))));
+    main = disk.attach(MAIN, limits(FIRST), limits(SECOND));
   }
 
   @AfterEach
   void stop() throws Exception {
-    await(vertx.close());
+    disk.close();
   }
 
   private static DeviceLimits limits(GpuUuid uuid) {
@@ -85,26 +64,15 @@ class RefusalLooksTest {
         uuid, 0, 132, Set.of(DeviceLimits.Flag.MEMORY_LIMIT), 1 << 30, 1 << 30, 1000, 1000);
   }
 
-  private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
-  }
-
   private List<MemoryRefusal> round() throws Exception {
     return await(shim.round(looks::round));
   }
 
-  private Path usage() {
-    return paths.usageDir().resolve("uid-1_main").resolve("usage");
-  }
-
   /** What the library leaves there for the second card. */
   private void refused(long count, long lastBytes) throws Exception {
-    ByteBuffer word = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN);
     long device = Abi.Usage.DEVICES + Abi.USAGE_STRIDE;
-    try (FileChannel out = FileChannel.open(usage(), StandardOpenOption.WRITE)) {
-      out.write(word.putLong(0, lastBytes), device + Abi.UsageDevice.OOM_BYTES);
-      out.write(word.putLong(0, count).rewind(), device + Abi.UsageDevice.OOM_COUNT);
-    }
+    main.usage(device + Abi.UsageDevice.OOM_BYTES, lastBytes, Long.BYTES);
+    main.usage(device + Abi.UsageDevice.OOM_COUNT, count, Long.BYTES);
   }
 
   private static MemoryRefusal news(long count, long lastBytes) {
@@ -173,7 +141,7 @@ class RefusalLooksTest {
 
   @Test
   void aShortenedFileSaysNothing() throws Exception {
-    Files.write(usage(), new byte[100]);
+    Files.write(main.usage(), new byte[100]);
     assertThat(round()).isEmpty();
     assertThat(meters.scrape())
         .contains("vgpu_container_memory_refusals_ignored_total{cause=\"unreadable\"} 1.0");
@@ -181,7 +149,7 @@ class RefusalLooksTest {
 
   @Test
   void theVerticlePublishesItAsAFact() throws Exception {
-    EventBusPort bus = new EventBusPort(vertx);
+    EventBusPort bus = new EventBusPort(disk.vertx());
     CompletableFuture<ContainerOutOfMemory> heard = new CompletableFuture<>();
     CompletableFuture<String> told = new CompletableFuture<>();
     bus.on(EventTypes.CONTAINER_OUT_OF_MEMORY, heard::complete);
@@ -193,7 +161,7 @@ class RefusalLooksTest {
             Clock.systemUTC(),
             System::nanoTime);
     refused(2, 1 << 20);
-    await(vertx.deployVerticle(new RefusalVerticle(shim, news, "n1", meters)));
+    await(disk.vertx().deployVerticle(new RefusalVerticle(shim, news, "n1", meters)));
     ContainerOutOfMemory fact = heard.get(20, TimeUnit.SECONDS);
     assertThat(fact.container()).isEqualTo(MAIN);
     assertThat(fact.gpu()).isEqualTo(SECOND);

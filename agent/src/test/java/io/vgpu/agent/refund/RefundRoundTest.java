@@ -2,32 +2,22 @@ package io.vgpu.agent.refund;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.posix.Futex;
 import io.vgpu.agent.shim.Abi;
 import io.vgpu.agent.shim.DeviceLimits;
-import io.vgpu.agent.shim.ShimPaths;
-import io.vgpu.agent.shim.ShimVerticle;
+import io.vgpu.agent.shim.DriverMemory;
+import io.vgpu.agent.testing.ContainersOnDisk;
 import io.vgpu.model.ContainerRef;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.PodRef;
-import io.vgpu.runtime.Lane;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Clock;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,38 +32,20 @@ class RefundRoundTest {
   private static final long T = 100_000_000_000L;
 
   @TempDir Path root;
-  private Vertx vertx;
-  private ShimPaths paths;
-  private ShimVerticle shim;
+  private ContainersOnDisk disk;
   private RefundRound round;
   private long now;
-  private final PrometheusMeterRegistry meters =
-      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
   @BeforeEach
   void start() throws Exception {
-    vertx = Vertx.vertx();
-    paths =
-        new ShimPaths(
-            Files.createDirectory(root.resolve("M")),
-            Path.of("/host"),
-            Files.createDirectory(root.resolve("T")));
-    shim =
-        new ShimVerticle(
-            paths,
-            1,
-            new Lane(vertx, "files", 64, Duration.ofSeconds(5), meters),
-            new Lane(vertx, "regions", 64, Duration.ofSeconds(5), meters),
-            Clock.systemUTC(),
-            f -> {});
-    await(vertx.deployVerticle(shim));
+    disk = new ContainersOnDisk(root);
     round = newRound();
     now = T - 1_000_000_000;
   }
 
   @AfterEach
   void stop() throws Exception {
-    await(vertx.close());
+    disk.close();
   }
 
   private RefundRound newRound() {
@@ -81,41 +53,36 @@ class RefundRoundTest {
         new PhysicalGpu(
             7, 7, CARD, "NVIDIA H200", 1L << 36, "0:0", -1, 9.0f, 132, false, List.of());
     return new RefundRound(
-        List.of(gpu), new CardSamples(), new Futex(), () -> now, new RefundMeters(meters));
-  }
-
-  private static <T> T await(Future<T> future) throws Exception {
-    return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        List.of(gpu), new CardSamples(), new Futex(), () -> now, new RefundMeters(disk.meters()));
   }
 
   private boolean look(long at) throws Exception {
     now = at;
-    return await(shim.round(round::run));
+    return ContainersOnDisk.await(disk.shim().round(round::run));
   }
 
   /** A container's files, written as its library does. */
   private final class Container {
-    final String directory;
+    final ContainerRef who;
+    final ContainersOnDisk.OnDisk files;
     final int device;
     long head;
     long raw;
 
     Container(int number, int device, DeviceLimits... devices) throws Exception {
-      PodRef pod = new PodRef("ns", "p" + number, "pod-" + number);
-      directory = "pod-" + number + "_main";
+      who = new ContainerRef(new PodRef("ns", "p" + number, "pod-" + number), "main");
       this.device = device;
-      await(shim.attach(new ContainerRef(pod, "main"), List.of(devices)));
+      files = disk.attach(who, devices);
       usage(Abi.Header.SLOT_HIGH_WATER, 1, Integer.BYTES);
       usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.STATE, Abi.SLOT_LIVE, Integer.BYTES);
     }
 
     void usage(long at, long value, int bytes) throws Exception {
-      ByteBuffer word = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(0, value);
-      try (FileChannel out =
-          FileChannel.open(
-              paths.usageDir().resolve(directory).resolve("usage"), StandardOpenOption.WRITE)) {
-        out.write(word.limit(bytes), at);
-      }
+      files.usage(at, value, bytes);
+    }
+
+    void attachAgain(DeviceLimits... devices) throws Exception {
+      var unused = disk.attach(who, devices);
     }
 
     void post(long startNs, int lengthUs) throws Exception {
@@ -129,10 +96,7 @@ class RefundRoundTest {
     }
 
     ByteBuffer load() throws Exception {
-      byte[] all = Files.readAllBytes(paths.managerDir().resolve(directory).resolve("load"));
-      return ByteBuffer.wrap(all, Abi.Load.DEVICES + device * Abi.LOAD_STRIDE, Abi.LOAD_STRIDE)
-          .slice()
-          .order(ByteOrder.LITTLE_ENDIAN);
+      return files.load(device);
     }
 
     long refundNs() throws Exception {
@@ -168,7 +132,7 @@ class RefundRoundTest {
     assertThat(slow.load().getInt(Abi.LoadDevice.SEQ) % 2).isZero();
     assertThat(slow.load().getLong(Abi.LoadDevice.SAMPLE_NS)).isEqualTo(T + 11_000_000);
     assertThat(slow.load().getInt(Abi.LoadDevice.CONTAINER_UTIL_PERMILLE)).isBetween(6, 8);
-    assertThat(meters.scrape())
+    assertThat(disk.meters().scrape())
         .contains("vgpu_refund_seconds_total{device_idx=\"7\"} 0.00327")
         .contains("vgpu_refund_intervals_total{device_idx=\"7\",result=\"settled\"} 1.0");
 
@@ -196,13 +160,36 @@ class RefundRoundTest {
   }
 
   @Test
+  void whatWasMeasuredOfItsMemoryGoesIntoLoad() throws Exception {
+    Container one = new Container(1, 0, limits(CARD, 500));
+    DriverMemory measured = new DriverMemory(900 << 20, 480 << 20, 7);
+    ContainersOnDisk.await(
+        disk.shim()
+            .round(
+                all -> {
+                  all.forEach(c -> c.memory(0, measured));
+                  return true;
+                }));
+    look(now);
+    ByteBuffer load = one.load();
+    assertThat(load.getLong(Abi.LoadDevice.CONTAINER_NVML_BYTES)).isEqualTo(900 << 20);
+    assertThat(load.getLong(Abi.LoadDevice.CONTEXT_BYTES)).isEqualTo(480 << 20);
+    assertThat(load.getInt(Abi.LoadDevice.CONTEXT_SAMPLE)).isEqualTo(7);
+
+    one.attachAgain(limits(CARD, 500)); // as after a restart of the agent
+    round = newRound();
+    look(T);
+    assertThat(one.load().getLong(Abi.LoadDevice.CONTEXT_BYTES)).isEqualTo(480 << 20);
+    assertThat(one.load().getInt(Abi.LoadDevice.CONTEXT_SAMPLE)).isEqualTo(7);
+  }
+
+  @Test
   void oneThatCutsItsFileShortHarmsNobodyElse() throws Exception {
     Container brief = new Container(1, 0, limits(CARD, 500));
     Container slow = new Container(2, 0, limits(CARD, 250));
     Container hostile = new Container(3, 0, limits(CARD, 250));
     look(now);
-    Path file = paths.usageDir().resolve(hostile.directory).resolve("usage");
-    try (FileChannel out = FileChannel.open(file, StandardOpenOption.WRITE)) {
+    try (FileChannel out = FileChannel.open(hostile.files.usage(), StandardOpenOption.WRITE)) {
       out.truncate(100);
     }
     brief.post(T + 2_225_000, 740);

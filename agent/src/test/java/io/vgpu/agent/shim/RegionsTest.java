@@ -61,7 +61,16 @@ class RegionsTest {
       LoadRegion load = new LoadRegion(arena.allocate(Abi.LOAD_BYTES, 8));
       load.format(2, 7, 8);
       DeviceLoad figures =
-          new DeviceLoad(900, 250, 3, 1L << 40, 5L << 30, 77, 40_000, 10_000, 20_000);
+          new DeviceLoad(
+              900,
+              250,
+              3,
+              1L << 40,
+              new DriverMemory(5L << 30, 480L << 20, 9),
+              77,
+              40_000,
+              10_000,
+              20_000);
       load.update(1, figures);
       assertThat(load.read(1)).contains(figures);
       assertThat(load.read(0)).contains(DeviceLoad.NONE);
@@ -80,7 +89,7 @@ class RegionsTest {
           threads.submit(
               () -> {
                 for (int i = 1; !end.get(); i = i % 1000 + 1) {
-                  load.update(0, new DeviceLoad(i, i, i, i, i, i, i, i, i));
+                  load.update(0, all(i));
                 }
               });
       int whole = 0;
@@ -89,24 +98,17 @@ class RegionsTest {
         if (copy.isPresent()) {
           DeviceLoad d = copy.get();
           whole++;
-          assertThat(d)
-              .isEqualTo(
-                  new DeviceLoad(
-                      d.othersActive(),
-                      d.othersActive(),
-                      d.othersActive(),
-                      d.othersActive(),
-                      d.othersActive(),
-                      d.othersActive(),
-                      d.othersActive(),
-                      d.othersActive(),
-                      d.othersActive()));
+          assertThat(d).isEqualTo(all(d.othersActive()));
         }
       }
       end.set(true);
       writer.get();
       assertThat(whole).isPositive();
     }
+  }
+
+  private static DeviceLoad all(int i) {
+    return new DeviceLoad(i, i, i, i, new DriverMemory(i, i, i), i, i, i, i);
   }
 
   @Test

@@ -4,6 +4,7 @@ import io.vgpu.agent.gpu.CardSample;
 import io.vgpu.agent.gpu.DriverInfo;
 import io.vgpu.agent.gpu.GpuDriver;
 import io.vgpu.agent.gpu.GpuDriverException;
+import io.vgpu.agent.gpu.GpuProcess;
 import io.vgpu.agent.gpu.HealthEvent;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.model.GpuUuid;
@@ -29,6 +30,7 @@ public final class FakeGpuDriver implements GpuDriver {
   private final LinkedBlockingQueue<HealthEvent> events = new LinkedBlockingQueue<>();
   private final Map<GpuUuid, CountDownLatch> hanging = new ConcurrentHashMap<>();
   private final Map<GpuUuid, Integer> failing = new ConcurrentHashMap<>();
+  private final Map<GpuUuid, List<GpuProcess>> processes = new ConcurrentHashMap<>();
 
   /** Equal cards of 40 GiB, half of them on each of two NUMA nodes. */
   public FakeGpuDriver(int count) {
@@ -55,7 +57,12 @@ public final class FakeGpuDriver implements GpuDriver {
     return new GpuUuid(String.format(Locale.ROOT, "GPU-00000000-0000-0000-0000-%012d", index));
   }
 
-  /** From now on a sample of the card does not return before {@link #release}. */
+  /** From now on these compute on the card. */
+  public void compute(GpuUuid gpu, GpuProcess... now) {
+    processes.put(gpu, List.of(now));
+  }
+
+  /** From now on a call on the card does not return before {@link #release}. */
   public void hang(GpuUuid gpu) {
     hanging.put(gpu, new CountDownLatch(1));
   }
@@ -68,7 +75,7 @@ public final class FakeGpuDriver implements GpuDriver {
     }
   }
 
-  /** From now on a sample of the card fails with this code. */
+  /** From now on a call on the card fails with this code. */
   public void fail(GpuUuid gpu, int code) {
     failing.put(gpu, code);
   }
@@ -105,6 +112,17 @@ public final class FakeGpuDriver implements GpuDriver {
 
   @Override
   public CardSample sample(GpuUuid gpu) {
+    PhysicalGpu card = answering(gpu);
+    return new CardSample(gpu, System.nanoTime(), 10 * card.index(), 1L << 30, card.memoryBytes());
+  }
+
+  @Override
+  public List<GpuProcess> processes(GpuUuid gpu) {
+    PhysicalGpu card = answering(gpu);
+    return processes.getOrDefault(card.uuid(), List.of());
+  }
+
+  private PhysicalGpu answering(GpuUuid gpu) {
     CountDownLatch latch = hanging.get(gpu);
     if (latch != null) {
       try {
@@ -116,9 +134,9 @@ public final class FakeGpuDriver implements GpuDriver {
     Integer code = failing.get(gpu);
     PhysicalGpu card = gpus.stream().filter(g -> g.uuid().equals(gpu)).findFirst().orElse(null);
     if (code != null || card == null) {
-      throw new GpuDriverException("sample", code == null ? 6 : code, "as the test says");
+      throw new GpuDriverException("the call", code == null ? 6 : code, "as the test says");
     }
-    return new CardSample(gpu, System.nanoTime(), 10 * card.index(), 1L << 30, card.memoryBytes());
+    return card;
   }
 
   @Override

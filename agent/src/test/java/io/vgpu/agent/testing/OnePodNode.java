@@ -38,7 +38,8 @@ import java.util.concurrent.TimeUnit;
 public final class OnePodNode {
   private static final Names NAMES = Names.DEFAULT;
   private static final String KEY = "0123456789abcdef0123456789abcdef";
-  private static final PodRef POD = new PodRef("demo", "one", "uid-one");
+  private static final PodRef POD =
+      new PodRef("demo", "one", "0e5a11ed-0000-4000-8000-000000000001");
   private static final String CONTAINER = "main";
   private static final long BOUND = 20;
 
@@ -109,6 +110,7 @@ public final class OnePodNode {
                             .put("readOnly", m.getReadOnly())));
         yield new JsonObject()
             .put("card", card.value())
+            .put("podUid", POD.uid())
             .put("name", CONTAINER)
             .put("refused", kubelet.preStart(ids))
             .put("environment", new JsonObject(Map.copyOf(answer.getEnvsMap())))

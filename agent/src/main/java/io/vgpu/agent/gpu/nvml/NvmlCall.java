@@ -29,6 +29,7 @@ enum NvmlCall {
   EVENT_SET_WAIT("nvmlEventSetWait_v2"),
 
   MEMORY_V2("nvmlDeviceGetMemoryInfo_v2", true),
+  PROCESSES("nvmlDeviceGetComputeRunningProcesses_v3", true),
   CORES("nvmlDeviceGetNumGpuCores", true),
   NUMA_NODE_ID("nvmlDeviceGetNumaNodeId", true),
   MEMORY_AFFINITY("nvmlDeviceGetMemoryAffinity", true),

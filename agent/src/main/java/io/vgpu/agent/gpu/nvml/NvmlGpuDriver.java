@@ -7,6 +7,7 @@ import io.vgpu.agent.gpu.CardSample;
 import io.vgpu.agent.gpu.DriverInfo;
 import io.vgpu.agent.gpu.GpuDriver;
 import io.vgpu.agent.gpu.GpuDriverException;
+import io.vgpu.agent.gpu.GpuProcess;
 import io.vgpu.agent.gpu.HealthEvent;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.model.GpuUuid;
@@ -84,10 +85,7 @@ public final class NvmlGpuDriver implements GpuDriver {
 
   @Override
   public CardSample sample(GpuUuid gpu) {
-    Pointer device = handles.get(gpu);
-    if (device == null) {
-      throw nvml.failure(NvmlCall.UTILIZATION, NOT_FOUND);
-    }
+    Pointer device = handle(gpu, NvmlCall.UTILIZATION);
     Memory memory = NvmlLibrary.zeroed(NvmlStructs.MEMORY_V2_BYTES);
     memory.setInt(0, NvmlStructs.MEMORY_V2_VERSION);
     long total;
@@ -101,6 +99,19 @@ public final class NvmlGpuDriver implements GpuDriver {
       used = first.getLong(NvmlStructs.MEMORY_USED);
     }
     return new CardSample(gpu, nanoTime.getAsLong(), utilization(device), used, total);
+  }
+
+  private Pointer handle(GpuUuid gpu, NvmlCall call) {
+    Pointer device = handles.get(gpu);
+    if (device == null) {
+      throw nvml.failure(call, NOT_FOUND);
+    }
+    return device;
+  }
+
+  @Override
+  public List<GpuProcess> processes(GpuUuid gpu) {
+    return new NvmlProcesses(nvml).on(handle(gpu, NvmlCall.PROCESSES));
   }
 
   private int utilization(Pointer device) {

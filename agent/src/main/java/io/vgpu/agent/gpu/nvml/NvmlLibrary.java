@@ -21,6 +21,7 @@ import java.util.OptionalInt;
 final class NvmlLibrary {
   static final int SUCCESS = 0;
   static final int NOT_SUPPORTED = 3;
+  static final int INSUFFICIENT_SIZE = 7;
   static final int FUNCTION_NOT_FOUND = 13;
   static final int TIMEOUT = 10;
   private static final int TEXT_BYTES = 96;

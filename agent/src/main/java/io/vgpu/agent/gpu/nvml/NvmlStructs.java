@@ -20,6 +20,10 @@ final class NvmlStructs {
   static final int UTILIZATION_BYTES = 8;
   static final int UTILIZATION_GPU = 0;
 
+  static final int PROCESS_BYTES = 24;
+  static final int PROCESS_PID = 0;
+  static final int PROCESS_USED = 8;
+
   static final int EVENT_BYTES = 32;
   static final int EVENT_DEVICE = 0;
   static final int EVENT_TYPE = 8;

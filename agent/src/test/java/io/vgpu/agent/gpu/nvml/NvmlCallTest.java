@@ -24,7 +24,6 @@ class NvmlCallTest {
           "nvmlInitWithFlags",
           "nvmlDeviceGetHandleByUUID",
           "nvmlDeviceGetIndex",
-          "nvmlDeviceGetComputeRunningProcesses_v3",
           "nvmlDeviceGetGraphicsRunningProcesses_v3",
           "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
           "nvmlDeviceIsMigDeviceHandle",

@@ -8,6 +8,7 @@ import io.vgpu.agent.gpu.DriverInfo;
 import io.vgpu.agent.gpu.GpuDriver;
 import io.vgpu.agent.gpu.GpuDriverContract;
 import io.vgpu.agent.gpu.GpuDriverException;
+import io.vgpu.agent.gpu.GpuProcess;
 import io.vgpu.agent.gpu.HealthEvent;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.gpu.PhysicalGpu.MigDevice;
@@ -18,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -162,6 +164,25 @@ class NvmlGpuDriverTest {
       CardSample sample = driver.sample(B);
       assertThat(sample.utilizationPercent()).isEqualTo(37);
       assertThat(sample.usedBytes()).isEqualTo(2048L << 20);
+    }
+  }
+
+  @Test
+  void processesAreListedHoweverManyAndMemoryThatIsNotToldIsNoNumber() throws IOException {
+    StringBuilder profile = new StringBuilder(TWO);
+    profile.append("process 1 pid=7 used=3MiB\nprocess 1 pid=8 used=unknown\n");
+    for (int pid = 100; pid < 200; pid++) {
+      profile.append("process 1 pid=").append(pid).append(" used=1MiB\n");
+    }
+    try (NvmlGpuDriver driver =
+        FakeNode.of(temporary.resolve("processes"), profile.toString()).open()) {
+      List<GpuProcess> listed = driver.processes(B);
+      assertThat(listed)
+          .hasSize(102)
+          .contains(
+              new GpuProcess(7, OptionalLong.of(3 << 20)),
+              new GpuProcess(8, OptionalLong.empty()),
+              new GpuProcess(199, OptionalLong.of(1 << 20)));
     }
   }
 
