@@ -47,7 +47,7 @@ static void prints_limits_as_one_json_object(void) {
   save("limits", &limits, sizeof limits);
   CHECK_EQ(inspect("--json limits"), 0, "status");
   says(
-      "{\"file\":\"limits\",\"region\":\"limits\",\"magic\":\"0x4D494C56\",\"major\":1,\"minor\":1,\"writer_epoch\":1700000000000000001,");
+      "{\"file\":\"limits\",\"region\":\"limits\",\"magic\":\"0x4D494C56\",\"major\":1,\"minor\":2,\"writer_epoch\":1700000000000000001,");
   says(
       "\"device_count\":2,\"devices\":[{\"index\":0,\"uuid\":\"GPU-12345678-1234-1234-1234-123456780003\",\"nvml_index\":3,"
       "\"flags\":[\"active\",\"memory\",\"compute\"],\"mem_limit\":10737418240,\"mem_physical\":10737418240,"
