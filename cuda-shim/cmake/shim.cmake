@@ -123,6 +123,13 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT VGPU_SANITIZE)
   set_tests_properties(control-aarch64 PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS "native;as-shipped")
 endif()
 
+# ---- another glibc than this machine's -------------------------------------------------------------------------------
+
+if(NOT CMAKE_CROSSCOMPILING AND NOT VGPU_SANITIZE AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  shim_test(control-glibc-2.41 ${CMAKE_SOURCE_DIR}/test/glibc/run_on_glibc.sh 2.41 ${CMAKE_BINARY_DIR})
+  set_tests_properties(control-glibc-2.41 PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS "native;as-shipped")
+endif()
+
 shim_test(coverage-page ${CMAKE_SOURCE_DIR}/checks/coverage.sh ${CMAKE_SOURCE_DIR}/../docs/cuda-coverage.md)
 shim_test(control-container ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh container ${CMAKE_SOURCE_DIR}/test/preload/container.sh
   $<TARGET_FILE:vgpu-control> $<TARGET_FILE:preload-limited> $<TARGET_FILE:preload-make-limits> $<TARGET_FILE:static-program>
