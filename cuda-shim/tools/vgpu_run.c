@@ -69,6 +69,38 @@ static void set_environment(const struct run_card *card, const struct run_place 
   }
 }
 
+static const char *pipe_directory(void) {
+  const char *named = getenv("CUDA_MPS_PIPE_DIRECTORY");
+  return named != NULL && named[0] != '\0' ? named : "/tmp/nvidia-mps";
+}
+
+/* The daemon must be there, and have something to give: else the command would run by time, which was not asked for. */
+static void check_mps(const struct run_arguments *a, const struct run_card *card) {
+  char control[PATH_MAX];
+  int n = snprintf(control, sizeof control, "%s/control", pipe_directory());
+  if (n < 0 || (size_t)n >= sizeof control || access(control, F_OK) != 0) {
+    run_fail("--mps: no MPS daemon serves in %s; one is started by: CUDA_VISIBLE_DEVICES=%s nvidia-cuda-mps-control -d",
+             pipe_directory(), card->uuid);
+  }
+  if (card->multiprocessors == 0) run_fail("--mps: nobody knows how many multiprocessors this card has");
+  if (card->multiprocessors * a->cores < 200) { /* they are given out in pairs, rounded down */
+    run_fail("--cores: \"%" PRIu32 "\": with --mps, must be two of the card's %" PRIu32 " multiprocessors or more", a->cores,
+             card->multiprocessors);
+  }
+}
+
+/* Of each process: MPS knows nothing of those that belong together. */
+static void set_mps(const struct run_arguments *a) {
+  char percentage[16], memory[40];
+  (void)snprintf(percentage, sizeof percentage, "%" PRIu32, a->cores);
+  (void)snprintf(memory, sizeof memory, "0=%" PRIu64 "M", a->memory_mib);
+  if (setenv("CUDA_MPS_PIPE_DIRECTORY", pipe_directory(), 1) != 0 ||
+      setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", percentage, 1) != 0 ||
+      (a->memory_mib != 0 && setenv("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT", memory, 1) != 0)) {
+    run_fail("the environment cannot be set: %s", strerror(errno));
+  }
+}
+
 static pid_t start(char **command, const sigset_t *before) {
   pid_t child = fork();
   if (child != 0) return child;
@@ -134,6 +166,7 @@ static int run(const struct run_arguments *a) {
     run_fail("--memory: \"%" PRIu64 "\": must not be more than the card's %" PRIu64 " MiB", a->memory_mib,
              card->total_bytes >> 20);
   }
+  if (a->mps) check_mps(a, card);
   char library[PATH_MAX];
   find_library(a, library);
   refuse_in_a_container();
@@ -146,6 +179,7 @@ static int run(const struct run_arguments *a) {
   struct run_loop *loop = run_loop_begin(place.card, card->name);
   int status = RUN_FAILED;
   set_environment(card, &place, library);
+  if (a->mps) set_mps(a);
   pid_t child = loop == NULL ? -1 : start(a->command, &before);
   if (child > 0) {
     status = stay_beside(child, signals, loop);

@@ -25,7 +25,7 @@ __attribute__((format(printf, 1, 2))) void run_say(const char *format, ...);
 enum run_policy { RUN_FIXED, RUN_BALANCE, RUN_NONE };
 
 struct run_arguments {
-  bool list, help;
+  bool list, help, mps;
   uint64_t memory_mib; /* 0: no limit */
   uint32_t cores;      /* percent; 0: no limit */
   const char *gpu;     /* index or UUID */
@@ -46,6 +46,7 @@ struct run_card {
   char uuid[VGPU_UUID_BYTES];
   char name[96];
   uint64_t total_bytes;
+  uint32_t multiprocessors; /* 0: unknown */
 };
 
 /* Ends the program where there is no driver. */

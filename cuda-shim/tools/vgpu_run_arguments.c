@@ -5,7 +5,7 @@
 
 #include "vgpu_run.h"
 
-static const char *const FLAGS[] = {"--memory", "--cores", "--gpu", "--policy", "--library", "--list", "--help"};
+static const char *const FLAGS[] = {"--memory", "--cores", "--gpu", "--policy", "--mps", "--library", "--list", "--help"};
 enum { FLAG_COUNT = sizeof FLAGS / sizeof FLAGS[0] };
 
 static const char *const POLICIES[] = {[RUN_FIXED] = "fixed", [RUN_BALANCE] = "balance", [RUN_NONE] = "none"};
@@ -43,6 +43,8 @@ void run_print_help(void) {
       "  --gpu INDEX|UUID   the card, as nvidia-smi names it; default 0. The command sees no other\n"
       "  --policy POLICY    fixed: never above the limit (default); balance: above it while nobody else uses the card;\n"
       "                     none: cores are not limited\n"
+      "  --mps              cores are a part of the multiprocessors instead of a part of the time, kept by the MPS daemon that\n"
+      "                     serves the card (in $CUDA_MPS_PIPE_DIRECTORY, or /tmp/nvidia-mps); by time if it does not keep them\n"
       "  --library FILE     libvgpu-control.so; default: the one beside this program\n"
       "  --list             the cards, and what runs on them under vgpu-run\n"
       "  --help             this text\n"
@@ -125,9 +127,13 @@ void run_parse(int argc, char **argv, struct run_arguments *out) {
     }
     const char *equals = strchr(argv[i], '=');
     const char *name = flag_named(argv[i], equals == NULL ? strlen(argv[i]) : (size_t)(equals - argv[i]));
-    if (strcmp(name, "--list") == 0 || strcmp(name, "--help") == 0) {
+    bool *bare = strcmp(name, "--list") == 0   ? &out->list
+                 : strcmp(name, "--help") == 0 ? &out->help
+                 : strcmp(name, "--mps") == 0  ? &out->mps
+                                               : NULL;
+    if (bare != NULL) {
       if (equals != NULL) run_fail("%s: takes no value, got \"%s\"", name, equals + 1);
-      *(strcmp(name, "--list") == 0 ? &out->list : &out->help) = true;
+      *bare = true;
       continue;
     }
     const char *value = equals != NULL ? equals + 1 : argv[++i];
@@ -137,5 +143,7 @@ void run_parse(int argc, char **argv, struct run_arguments *out) {
   if (out->help || out->list) return;
   if (i >= argc) run_fail("COMMAND: is missing (--help tells how to call this)");
   if (out->memory_mib == 0 && out->cores == 0) run_fail("--memory or --cores: one of them must be given");
+  if (out->mps && (out->cores == 0 || out->cores == 100 || out->policy != RUN_FIXED))
+    run_fail("--mps: needs --cores below 100, and --policy fixed: a part of the multiprocessors is not lent");
   out->command = argv + i;
 }

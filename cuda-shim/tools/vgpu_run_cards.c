@@ -15,6 +15,17 @@ static void *function(const char *name) {
   return at;
 }
 
+/* NVML counts cores; how many make a multiprocessor depends on the architecture. 0: one that we do not know. */
+static uint32_t multiprocessors(unsigned cores, int major, int minor) {
+  unsigned each = major == 3                  ? 192
+                  : major == 5                ? 128
+                  : major == 7                ? 64
+                  : major == 6 || major == 8  ? (minor == 0 ? 64 : 128)
+                  : major >= 9 && major <= 12 ? 128
+                                              : 0;
+  return each == 0 ? 0 : cores / each;
+}
+
 #define NVML(name, ...)              \
   nvmlReturn_t (*name)(__VA_ARGS__); \
   {                                  \
@@ -32,6 +43,8 @@ unsigned run_cards(struct run_card cards[RUN_CARDS]) {
   NVML(nvmlDeviceGetUUID, nvmlDevice_t, char *, unsigned)
   NVML(nvmlDeviceGetName, nvmlDevice_t, char *, unsigned)
   NVML(nvmlDeviceGetMemoryInfo, nvmlDevice_t, nvmlMemory_t *)
+  NVML(nvmlDeviceGetNumGpuCores, nvmlDevice_t, unsigned *)
+  NVML(nvmlDeviceGetCudaComputeCapability, nvmlDevice_t, int *, int *)
   nvmlReturn_t status = nvmlInit_v2();
   if (status != NVML_SUCCESS) run_fail("the driver answers nvmlInit_v2 with %d", status);
   unsigned count = 0, found = 0;
@@ -46,6 +59,11 @@ unsigned run_cards(struct run_card cards[RUN_CARDS]) {
     if (nvmlDeviceGetUUID(device, c->uuid, sizeof c->uuid) != NVML_SUCCESS) continue;
     if (nvmlDeviceGetName(device, c->name, sizeof c->name) != NVML_SUCCESS) c->name[0] = '\0';
     if (nvmlDeviceGetMemoryInfo(device, &memory) == NVML_SUCCESS) c->total_bytes = memory.total;
+    unsigned cores = 0;
+    int major = 0, minor = 0;
+    if (nvmlDeviceGetNumGpuCores(device, &cores) == NVML_SUCCESS &&
+        nvmlDeviceGetCudaComputeCapability(device, &major, &minor) == NVML_SUCCESS)
+      c->multiprocessors = multiprocessors(cores, major, minor);
     found++;
   }
   (void)nvmlShutdown();

@@ -161,8 +161,10 @@ static void write_file(const char *directory, const char *name, const void *byte
 }
 
 static struct vgpu_limits_device limits_of(const struct run_card *card, const struct run_arguments *a) {
-  struct vgpu_limits_device d = {
-      .flags = VGPU_LIMIT_ACTIVE, .nvml_index = card->index, .core_hard_permille = VGPU_PERMILLE_FULL};
+  struct vgpu_limits_device d = {.flags = VGPU_LIMIT_ACTIVE,
+                                 .nvml_index = card->index,
+                                 .sm_count = card->multiprocessors,
+                                 .core_hard_permille = VGPU_PERMILLE_FULL};
   memcpy(d.uuid, card->uuid, sizeof d.uuid);
   if (a->memory_mib != 0) d.flags |= VGPU_LIMIT_MEMORY;
   d.mem_limit = d.mem_physical = a->memory_mib != 0 ? a->memory_mib << 20 : card->total_bytes;
@@ -170,6 +172,7 @@ static struct vgpu_limits_device limits_of(const struct run_card *card, const st
     d.flags |= VGPU_LIMIT_COMPUTE | (a->policy == RUN_BALANCE ? VGPU_LIMIT_BALANCE : 0);
     d.core_hard_permille = a->cores * 10;
   }
+  if (a->mps) d.flags |= VGPU_LIMIT_MPS;
   d.core_soft_permille = a->policy == RUN_BALANCE ? VGPU_PERMILLE_FULL : d.core_hard_permille;
   return d;
 }
@@ -179,8 +182,8 @@ static size_t describe(const struct run_arguments *a, char out[RUN_TEXT]) {
   char memory[24] = "-", cores[24] = "-";
   if (a->memory_mib != 0) (void)snprintf(memory, sizeof memory, "%" PRIu64, a->memory_mib);
   if (a->cores != 0) (void)snprintf(cores, sizeof cores, "%" PRIu32, a->cores);
-  int n = snprintf(out, RUN_TEXT, "%ld\t%s\t%s\t%s\t%.80s", (long)getpid(), memory, cores, run_policy_name(a->policy),
-                   a->command[0]);
+  int n = snprintf(out, RUN_TEXT, "%ld\t%s\t%s\t%s\t%.80s", (long)getpid(), memory, cores,
+                   a->mps ? "mps" : run_policy_name(a->policy), a->command[0]);
   for (int i = 0; i < n; i++) {
     if (out[i] != '\t' && (out[i] < ' ' || out[i] > '~')) out[i] = '?'; /* it will be shown on a terminal */
   }

@@ -55,6 +55,16 @@ LD_LIBRARY_PATH= is 125 "no NVIDIA driver" --cores 5 true
 mkdir -m 755 "$work/open" "$work/open/vgpu-run"
 XDG_RUNTIME_DIR=$work/open is 125 "with mode 0700" --cores 5 true
 
+mkdir "$work/mps"
+CUDA_MPS_PIPE_DIRECTORY=$work/mps is 125 "--mps: no MPS daemon serves in $work/mps" --mps --cores 25 true
+mkdir "$work/mps/control"
+export CUDA_MPS_PIPE_DIRECTORY=$work/mps
+is 125 "--mps: needs --cores below 100" --mps --memory 5 true
+is 125 "--mps: needs --cores below 100" --mps --cores 100 true
+is 125 "--mps: needs --cores below 100, and --policy fixed" --mps --cores 25 --policy balance true
+is 125 "--mps: takes no value" --mps=1 --cores 5 true
+is 125 "--cores: \"1\": with --mps, must be two of the card's 108 multiprocessors" --mps --cores 1 true
+
 # ---- what the command sees, and how it ends
 is 3 "" --cores 5 -- sh -c 'exit 3'
 is 127 "/nowhere: No such file or directory" --cores 5 /nowhere
@@ -64,6 +74,9 @@ is 0 "GPU-12345678-1234-1234-1234-123456780003" --gpu 3 --cores 5 -- printenv CU
 is 0 "libvgpu-control.so" --cores 5 -- printenv LD_PRELOAD
 is 0 "/vgpu-run/GPU-12345678-1234-1234-1234-123456780000/" --cores 5 -- printenv CUDA_SHIM_CONFIG_DIR
 is 0 "limits load usage usage.lock" --cores 5 -- sh -c 'cd "$CUDA_SHIM_CONFIG_DIR" && echo $(ls | grep -v a)" limits load usage usage.lock"'
+is 0 "25 0=1024M" --mps --cores 25 --memory 1024 -- \
+  sh -c 'echo "$CUDA_MPS_ACTIVE_THREAD_PERCENTAGE $CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"'
+unset CUDA_MPS_PIPE_DIRECTORY
 check "nothing is left behind" [ "$(find "$work/vgpu-run" -name limits | wc -l)" = 0 ]
 
 # ---- the library, in a real process on the fake card
