@@ -21,6 +21,7 @@ TESTS = {
     "cuda-runtime": (["cuda_runtime.py"], [], []),
     "nvidia-smi": (["nvidia_smi.py"], [], []),
     "accuracy": (["accuracy.py"], [], []),
+    "mps": (["mps.py"], [], []),
     "torch-memory": (["torch_memory.py"], ["--memory", "2048"], ["torch"]),
     "torch-expandable": (["torch_memory.py", "--expandable"], ["--memory", "2048"], ["torch"]),
     "torch-graph": (["torch_graph.py"], [], ["torch"]),
