@@ -80,6 +80,27 @@ class ManifestsTest {
   }
 
   @Test
+  void olderSchedulersAreToldTheSame() throws IOException {
+    assertThat(found("\"name\": \"(nvidia\\.com/[a-z-]+)\"", "kube-scheduler-policy.json"))
+        .isEqualTo(Set.copyOf(NAMES.resources()));
+    Set<String> verbs = found("(\\w+Verb): (\\w+)", "kube-scheduler.yaml");
+    assertThat(found("\"(\\w+Verb)\": \"(\\w+)\"", "kube-scheduler-policy.json"))
+        .isEqualTo(verbs)
+        .contains("bindVerb bind", "preemptVerb preempt", "prioritizeVerb prioritize");
+    assertThat(text("kube-scheduler-policy.json"))
+        .contains("\"weight\": 10,", "\"nodeCacheCapable\": true", "127.0.0.1:3456/scheduler");
+  }
+
+  @Test
+  void theAutoscalerSendsWholeNodes() throws IOException {
+    assertThat(text("cluster-autoscaler-scheduler.yaml"))
+        .contains("filterVerb: filter-dryrun", "nodeCacheCapable: false", "ignorable: true")
+        .doesNotContain("bindVerb", "preemptVerb");
+    assertThat(found("name: (nvidia\\.com/[a-z-]+),", "cluster-autoscaler-scheduler.yaml"))
+        .isEqualTo(Set.copyOf(NAMES.resources()));
+  }
+
+  @Test
   void theCommandLinesOfTheReadmeAreUnderstood() throws IOException {
     Set<String> lines = found("\\nvgpu-control-plane ([^\\n]+)", "README.md");
     assertThat(lines).hasSize(3);

@@ -163,6 +163,22 @@ public final class InventoryCodec {
     return checked("node-device-topology", () -> new NodeTopology(links));
   }
 
+  /** Reads {@code node-gpu-domain}, rail keys by card UUID; throws {@link FormatException}. */
+  public static Map<String, String> decodeRails(String text) {
+    JsonNode o = parse("node-gpu-domain", text);
+    if (!o.isObject()) {
+      throw new FormatException("node-gpu-domain: must be a JSON object");
+    }
+    Map<String, String> rails = new TreeMap<>();
+    for (Map.Entry<String, JsonNode> e : o.properties()) {
+      if (!e.getValue().isString()) {
+        throw new FormatException("node-gpu-domain." + e.getKey() + ": must be a string");
+      }
+      rails.put(e.getKey(), e.getValue().stringValue());
+    }
+    return rails;
+  }
+
   private static SortedMap<Integer, List<Integer>> peers(String where, JsonNode links) {
     SortedMap<Integer, List<Integer>> peers = new TreeMap<>();
     for (Map.Entry<String, JsonNode> e : links.properties()) {

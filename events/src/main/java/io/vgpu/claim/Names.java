@@ -80,6 +80,11 @@ public record Names(String domain) {
     return key("node-device-topology");
   }
 
+  /** Which network rail each card sits on, {@code {"<uuid>":"<rail key>"}}. */
+  public String nodeGpuDomain() {
+    return key("node-gpu-domain");
+  }
+
   public String nodeDeviceHeartbeat() {
     return key("node-device-heartbeat");
   }
@@ -128,6 +133,10 @@ public record Names(String domain) {
 
   public String deviceTopologyMode() {
     return key("device-topology-mode");
+  }
+
+  public String crossPodTopology() {
+    return key("cross-pod-topology");
   }
 
   public String memorySchedulerPolicy() {

@@ -30,6 +30,7 @@ public final class ClusterState {
   private final Map<String, PodEntry> pods = new HashMap<>();
   private final Map<String, List<Reservation>> reservations = new LinkedHashMap<>();
   private final SoftHolds holds = new SoftHolds();
+  private final Siblings siblings = new Siblings();
   private final Set<String> dirty = new HashSet<>();
   private boolean namesChanged;
   private volatile ClusterSnapshot snapshot = ClusterSnapshot.EMPTY;
@@ -52,7 +53,7 @@ public final class ClusterState {
     final Map<GpuUuid, Use> used = new HashMap<>();
     Host hostUsed = Host.ZERO;
     final Set<GpuUuid> overcommitted = new HashSet<>();
-    int boundPods;
+    final Map<String, PodEntry> bound = new LinkedHashMap<>();
   }
 
   /** A pod, and the charge that stands for it on a node. */
@@ -109,7 +110,7 @@ public final class ClusterState {
   }
 
   private void forget(String name, NodeEntry entry) {
-    if (entry.record == null && entry.boundPods == 0) {
+    if (entry.record == null && entry.bound.isEmpty()) {
       nodes.remove(name);
     }
   }
@@ -225,7 +226,8 @@ public final class ClusterState {
     String name = entry.chargedNode();
     if (name != null) {
       NodeEntry node = nodes.computeIfAbsent(name, n -> new NodeEntry());
-      node.boundPods++;
+      node.bound.put(entry.record().uid(), entry);
+      siblings.put(entry.record().uid(), entry.record().request().traits(), name, entry.charge());
       node.hostUsed = node.hostUsed.plus(entry.charge().host());
       entry.charge().cards().forEach((card, use) -> node.used.merge(card, use, Use::plus));
       dirty.add(name);
@@ -236,7 +238,8 @@ public final class ClusterState {
     String name = entry.chargedNode();
     NodeEntry node = name == null ? null : nodes.get(name);
     if (name != null && node != null) {
-      node.boundPods--;
+      node.bound.remove(entry.record().uid());
+      siblings.drop(entry.record().uid());
       node.hostUsed = node.hostUsed.minus(entry.charge().host());
       entry
           .charge()
@@ -270,6 +273,7 @@ public final class ClusterState {
     list.add(reservation);
     dirty.add(reservation.node());
     dropHold(reservation.pod().uid());
+    place(reservation.pod().uid(), reservation.node(), reservation.footprint());
   }
 
   /** The commit in flight of a pod on a node. */
@@ -286,6 +290,7 @@ public final class ClusterState {
       dirty.add(node);
       if (list.isEmpty()) {
         reservations.remove(podUid);
+        unplace(podUid);
       }
     }
   }
@@ -308,6 +313,7 @@ public final class ClusterState {
     List<Reservation> list = reservations.remove(uid);
     if (list != null) {
       list.forEach(r -> dirty.add(r.node()));
+      unplace(uid);
     }
     dropHold(uid);
   }
@@ -318,20 +324,64 @@ public final class ClusterState {
   public void hold(String podUid, String node, Footprint footprint) {
     if (!reservations.containsKey(podUid)) {
       dirty.addAll(holds.put(podUid, node, footprint, nanoTime.getAsLong()));
+      place(podUid, node, footprint);
     }
   }
 
   /** Ends the pod's hold. */
   public void dropHold(String podUid) {
-    holds.drop(podUid).ifPresent(dirty::add);
+    holds
+        .drop(podUid)
+        .ifPresent(
+            node -> {
+              dirty.add(node);
+              unplace(podUid);
+            });
   }
 
   /** Ends the holds whose time is up. */
   public void expireHolds() {
-    dirty.addAll(holds.expire(nanoTime.getAsLong()));
+    holds
+        .expire(nanoTime.getAsLong())
+        .forEach(
+            (uid, node) -> {
+              dirty.add(node);
+              unplace(uid);
+            });
+  }
+
+  /** In flight it counts as a sibling already. */
+  private void place(String uid, String node, Footprint footprint) {
+    PodEntry pod = pods.get(uid);
+    if (pod != null && pod.chargedNode() == null) {
+      siblings.put(uid, pod.record().request().traits(), node, footprint);
+    }
+  }
+
+  private void unplace(String uid) {
+    PodEntry pod = pods.get(uid);
+    if ((pod == null || pod.chargedNode() == null) && !reservations.containsKey(uid)) {
+      siblings.drop(uid);
+    }
+  }
+
+  /** Where the pods of gangs and owners are. */
+  public Siblings siblings() {
+    return siblings;
   }
 
   // ---- views
+
+  /** A bound pod and what it takes. */
+  public record BoundPod(PodRecord pod, Footprint footprint) {}
+
+  /** The pods bound to a node, in no order that means anything. */
+  public List<BoundPod> boundTo(String node) {
+    NodeEntry entry = nodes.get(node);
+    return entry == null
+        ? List.of()
+        : entry.bound.values().stream().map(e -> new BoundPod(e.record(), e.charge())).toList();
+  }
 
   /** One node as it stands now, changes since {@link #publish()} included. */
   public Optional<NodeView> node(String name) {

@@ -30,6 +30,13 @@ public record Footprint(Map<GpuUuid, Use> cards, Host host) {
     return new Footprint(of(claim, pod.demand()).cards(), pod.host());
   }
 
+  /** What is free again when the pod goes. */
+  public Footprint negated() {
+    Map<GpuUuid, Use> less = new HashMap<>();
+    cards.forEach((card, use) -> less.put(card, Use.ZERO.minus(use)));
+    return new Footprint(less, Host.ZERO.minus(host));
+  }
+
   /** Of a pod without cards. */
   public static Footprint of(Host host) {
     return new Footprint(Map.of(), host);

@@ -6,13 +6,29 @@ import io.vgpu.model.GpuDevice;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.Reason;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What a node offers, read once per annotation text, or why it offers nothing. */
 public sealed interface NodeOffer {
-  /** Cards sorted by index. */
-  record Offered(NodeConfig config, List<GpuDevice> devices) implements NodeOffer {
+  /**
+   * Cards sorted by index.
+   *
+   * @param rails rail keys by card UUID, where known
+   */
+  record Offered(
+      NodeConfig config, List<GpuDevice> devices, NodeLinks links, Map<String, String> rails)
+      implements NodeOffer {
     public Offered {
       devices = List.copyOf(devices);
+      rails = Map.copyOf(rails);
+    }
+
+    /** What a card's rail is called in comparison with other nodes, by its position. */
+    public String rail(int at) {
+      GpuDevice device = devices.get(at);
+      String key = rails.get(device.uuid().value());
+      return key == null ? "idx:" + device.id() : "rail:" + key;
     }
   }
 
@@ -53,7 +69,20 @@ public sealed interface NodeOffer {
     if (config.memoryFactor() <= 0) {
       return new NotOffered(Reason.NODE_BAD_MEMORY_FACTOR, "memoryFactor " + config.memoryFactor());
     }
-    return new Offered(config, devices);
+    return new Offered(
+        config, devices, NodeLinks.of(devices, node.topology()), rails(node.rails()));
+  }
+
+  /** A text that cannot be read counts as none: rails only ever improve a choice. */
+  private static Map<String, String> rails(@Nullable String text) {
+    if (text == null || text.isBlank()) {
+      return Map.of();
+    }
+    try {
+      return InventoryCodec.decodeRails(text);
+    } catch (FormatException e) {
+      return Map.of();
+    }
   }
 
   private static String said(FormatException e) {

@@ -11,9 +11,17 @@ import org.jspecify.annotations.Nullable;
  * @param register text of {@code node-device-register}
  * @param config text of {@code node-config-info}
  * @param host allocatable CPU and memory
+ * @param topology text of {@code node-device-topology}; null also where nobody looks at links
+ * @param rails text of {@code node-gpu-domain}
  */
 public record NodeRecord(
-    String name, long allocatable, @Nullable String register, @Nullable String config, Host host) {
+    String name,
+    long allocatable,
+    @Nullable String register,
+    @Nullable String config,
+    Host host,
+    @Nullable String topology,
+    @Nullable String rails) {
   public NodeRecord {
     check(!name.isEmpty(), "node name must not be empty");
   }
@@ -22,5 +30,15 @@ public record NodeRecord(
   public NodeRecord(
       String name, long allocatable, @Nullable String register, @Nullable String config) {
     this(name, allocatable, register, config, Host.PLENTY);
+  }
+
+  /** Of a node that publishes no links. */
+  public NodeRecord(
+      String name,
+      long allocatable,
+      @Nullable String register,
+      @Nullable String config,
+      Host host) {
+    this(name, allocatable, register, config, host, null, null);
   }
 }

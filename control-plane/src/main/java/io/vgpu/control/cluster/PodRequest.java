@@ -11,6 +11,7 @@ import java.util.List;
  * @param resourceVersion of the object that this was read from; empty when unknown
  * @param annotationBytes size of all annotations, which the API server bounds
  * @param host CPU and memory that it requests, as kube-scheduler counts them
+ * @param traits whom it belongs to
  * @param zeroNumber containers that say vgpu-number 0 in so many words: they get no card
  */
 public record PodRequest(
@@ -20,7 +21,8 @@ public record PodRequest(
     Wishes wishes,
     int annotationBytes,
     List<String> zeroNumber,
-    Host host) {
+    Host host,
+    PodTraits traits) {
   public PodRequest {
     zeroNumber = List.copyOf(zeroNumber);
   }
@@ -28,7 +30,26 @@ public record PodRequest(
   /** The same pod, ranked by another node policy. */
   public PodRequest ranked(PlacementPolicy policy) {
     return new PodRequest(
-        pod, resourceVersion, demand, wishes.ranked(policy), annotationBytes, zeroNumber, host);
+        pod,
+        resourceVersion,
+        demand,
+        wishes.ranked(policy),
+        annotationBytes,
+        zeroNumber,
+        host,
+        traits);
+  }
+
+  /** A pod that belongs to nobody. */
+  public PodRequest(
+      PodRef pod,
+      String resourceVersion,
+      PodDemand demand,
+      Wishes wishes,
+      int annotationBytes,
+      List<String> zeroNumber,
+      Host host) {
+    this(pod, resourceVersion, demand, wishes, annotationBytes, zeroNumber, host, PodTraits.NONE);
   }
 
   /** A pod that requests neither CPU nor memory. */

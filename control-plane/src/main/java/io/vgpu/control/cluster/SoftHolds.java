@@ -1,6 +1,7 @@
 package io.vgpu.control.cluster;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,16 +40,16 @@ final class SoftHolds {
     return hold == null ? Optional.empty() : Optional.of(hold.node());
   }
 
-  /** Ends what has outlived its time; the nodes touched. */
-  List<String> expire(long nowNanos) {
-    List<String> touched = new ArrayList<>();
+  /** Ends what has outlived its time; the nodes touched, by pod. */
+  Map<String, String> expire(long nowNanos) {
+    Map<String, String> touched = new HashMap<>();
     byPod
-        .values()
+        .entrySet()
         .removeIf(
-            h -> {
-              boolean over = h.inFlight().untilNanos() - nowNanos <= 0;
+            e -> {
+              boolean over = e.getValue().inFlight().untilNanos() - nowNanos <= 0;
               if (over) {
-                touched.add(h.node());
+                touched.put(e.getKey(), e.getValue().node());
               }
               return over;
             });

@@ -10,6 +10,7 @@ import java.util.Optional;
 /**
  * What a pod's annotations say about where it wants to be (control-plane.md 2.2, 2.3).
  *
+ * @param crossPod wants to be where its siblings are on their nodes
  * @param invalid texts about values that nobody knows; those count as none
  */
 public record Wishes(
@@ -19,6 +20,7 @@ public record Wishes(
     MemoryPolicy memory,
     NameFilter types,
     NameFilter uuids,
+    boolean crossPod,
     List<String> invalid) {
   public static final Wishes NONE =
       new Wishes(
@@ -28,6 +30,7 @@ public record Wishes(
           MemoryPolicy.ANY,
           NameFilter.NONE,
           NameFilter.NONE,
+          false,
           List.of());
 
   public Wishes {
@@ -52,12 +55,13 @@ public record Wishes(
             annotations.get(names.includeGpuType()), annotations.get(names.excludeGpuType())),
         NameFilter.of(
             annotations.get(names.includeGpuUuid()), annotations.get(names.excludeGpuUuid())),
+        "true".equalsIgnoreCase(annotations.getOrDefault(names.crossPodTopology(), "").strip()),
         invalid);
   }
 
   /** The same with another node policy. */
   public Wishes ranked(PlacementPolicy policy) {
-    return new Wishes(policy, devicePolicy, topology, memory, types, uuids, invalid);
+    return new Wishes(policy, devicePolicy, topology, memory, types, uuids, crossPod, invalid);
   }
 
   private static <T> Known<T> known(Optional<T> value, T none) {

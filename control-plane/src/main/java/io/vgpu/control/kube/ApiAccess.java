@@ -2,6 +2,7 @@ package io.vgpu.control.kube;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vgpu.claim.Names;
+import io.vgpu.control.cluster.Budgets;
 import io.vgpu.control.cluster.ClusterFeed;
 import io.vgpu.kube.KubeClient;
 import io.vgpu.kube.KubeEvents;
@@ -20,11 +21,15 @@ public final class ApiAccess implements AutoCloseable {
   private final KubeClient client;
   private final SlimRecords slim;
 
-  /** {@code requestTimeout} bounds each request. */
+  /** {@code requestTimeout} bounds each request; {@code topology}: links are looked at. */
   public ApiAccess(
-      @Nullable Path kubeconfig, @Nullable String master, Duration requestTimeout, Names names) {
+      @Nullable Path kubeconfig,
+      @Nullable String master,
+      Duration requestTimeout,
+      Names names,
+      boolean topology) {
     this.client = KubeClient.open(kubeconfig, master, requestTimeout);
-    this.slim = new SlimRecords(names);
+    this.slim = new SlimRecords(names, topology);
   }
 
   /** The commit call; {@code qps} and {@code burst} as D20. */
@@ -33,8 +38,8 @@ public final class ApiAccess implements AutoCloseable {
   }
 
   /** The watches, not yet started. */
-  public ClusterWatches watches(ClusterFeed feed) {
-    return new ClusterWatches(client.get(), slim, feed);
+  public ClusterWatches watches(ClusterFeed feed, Budgets budgets) {
+    return new ClusterWatches(client.get(), slim, feed, budgets);
   }
 
   /** Kubernetes events, in a bucket of their own. */

@@ -2,7 +2,10 @@ package io.vgpu.control.kube;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.vgpu.control.cluster.Budget;
+import io.vgpu.control.cluster.Budgets;
 import io.vgpu.control.cluster.ClusterFeed;
 import io.vgpu.control.cluster.NodeRecord;
 import io.vgpu.control.cluster.PodRecord;
@@ -17,8 +20,9 @@ public final class ClusterWatches implements AutoCloseable {
 
   private final SlimWatch<Node, NodeRecord> nodes;
   private final SlimWatch<Pod, PodRecord> pods;
+  private final SlimWatch<PodDisruptionBudget, Budget> budgets;
 
-  public ClusterWatches(KubernetesClient client, SlimRecords slim, ClusterFeed feed) {
+  public ClusterWatches(KubernetesClient client, SlimRecords slim, ClusterFeed feed, Budgets seen) {
     this.nodes =
         new SlimWatch<>(
             "nodes",
@@ -31,17 +35,25 @@ public final class ClusterWatches implements AutoCloseable {
             SlimSource.of(client.pods().inAnyNamespace(), PODS_A_PAGE),
             pod -> Optional.of(slim.kept(pod)),
             feed.pods());
+    this.budgets =
+        new SlimWatch<>(
+            "poddisruptionbudgets",
+            SlimSource.of(client.policy().v1().podDisruptionBudget().inAnyNamespace(), PODS_A_PAGE),
+            budget -> Optional.of(BudgetReader.read(budget)),
+            seen);
   }
 
   /** Begins; the feed says when the first lists are in. */
   public void start() {
     nodes.start();
     pods.start();
+    budgets.start();
   }
 
   @Override
   public void close() {
     nodes.close();
     pods.close();
+    budgets.close();
   }
 }

@@ -28,9 +28,14 @@ public final class SlimRecords {
   private static final PodDemand NO_DEMAND = new PodDemand(List.of());
 
   private final Names names;
+  private final boolean topology;
 
-  public SlimRecords(Names names) {
+  /**
+   * @param topology whether the links that nodes publish are looked at
+   */
+  public SlimRecords(Names names, boolean topology) {
     this.names = names;
+    this.topology = topology;
   }
 
   /** A node. */
@@ -45,7 +50,9 @@ public final class SlimRecords {
         PodDemands.whole(allocatable.get(names.vgpuNumber())),
         annotations.get(names.nodeDeviceRegister()),
         annotations.get(names.nodeConfigInfo()),
-        allocatable.containsKey("cpu") ? HostRequests.host(allocatable) : Host.PLENTY);
+        allocatable.containsKey("cpu") ? HostRequests.host(allocatable) : Host.PLENTY,
+        topology ? annotations.get(names.nodeDeviceTopology()) : null,
+        topology ? annotations.get(names.nodeGpuDomain()) : null);
   }
 
   /**
@@ -63,10 +70,18 @@ public final class SlimRecords {
   private static PodRecord bystander(PodRecord pod) {
     PodRequest request = pod.request();
     return new PodRecord(
-        new PodRequest(request.pod(), "", NO_DEMAND, Wishes.NONE, 0, List.of(), request.host()),
+        new PodRequest(
+            request.pod(),
+            "",
+            NO_DEMAND,
+            Wishes.NONE,
+            0,
+            List.of(),
+            request.host(),
+            request.traits().withoutLabels()),
         pod.nodeName(),
         pod.terminal(),
-        false,
+        pod.deleting(),
         null,
         null,
         pod.createdMillis());
@@ -89,7 +104,8 @@ public final class SlimRecords {
             Wishes.of(annotations, names),
             bytes(annotations),
             zeroNumber(pod),
-            HostRequests.of(pod));
+            HostRequests.of(pod),
+            TraitsReader.read(pod));
     String node = pod.getSpec() == null ? null : pod.getSpec().getNodeName();
     String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
     return new PodRecord(

@@ -35,6 +35,50 @@ public enum ControlMeters {
       Kind.COUNTER,
       List.of("node_policy", "device_policy", "topology_mode"),
       "pods bound, by what they asked for"),
+  TOPOLOGY_PLACEMENT(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.topology.placement",
+      Kind.COUNTER,
+      List.of("mode", "result"),
+      "pods bound with a topology mode, by how close their cards are"),
+  CROSSPOD_ALIGNMENT(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.crosspod.alignment",
+      Kind.COUNTER,
+      List.of("result"),
+      "pods bound that want to be near their siblings, by where their cards were found: rail,"
+          + " component, none"),
+  TOPOLOGY_STRICT_REJECT(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.topology.strict.reject",
+      Kind.COUNTER,
+      List.of("mode"),
+      "nodes refused because a strict topology mode cannot be kept"),
+  LINK_SEARCH(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.link.search",
+      Kind.COUNTER,
+      List.of("algo"),
+      "searches for the best linked cards: exhaustive, or greedy where there are too many sets"),
+  LINK_SEARCH_CANDIDATES(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.link.search.candidates",
+      Kind.SUMMARY,
+      List.of("algo"),
+      "cards that such a search chose from"),
+  PREEMPT_VICTIMS_ADDED(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.preempt.victims.added",
+      Kind.SUMMARY,
+      List.of(),
+      "victims added to kube-scheduler's proposal, by node offered"),
+  PREEMPT_PROTECTED(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.preempt.protected",
+      Kind.COUNTER,
+      List.of("reason"),
+      "proposed victims that nobody may take the place of: terminating, critical, daemonset,"
+          + " gang_sibling"),
   BIND_CONFLICT(
       EnumSet.of(Part.EXTENDER),
       "vgpu.scheduler.bind.conflict",
@@ -138,7 +182,8 @@ public enum ControlMeters {
   public enum Kind {
     COUNTER("_total"),
     TIMER("_seconds"),
-    GAUGE("");
+    GAUGE(""),
+    SUMMARY("");
 
     private final String suffix;
 

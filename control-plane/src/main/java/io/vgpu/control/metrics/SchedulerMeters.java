@@ -1,9 +1,11 @@
 package io.vgpu.control.metrics;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.cluster.Wishes;
 import io.vgpu.model.Reason;
 import java.time.Duration;
@@ -26,7 +28,9 @@ public final class SchedulerMeters {
     FILTER("filter"),
     PRIORITIZE("prioritize"),
     STEER("steer"),
-    BIND("bind");
+    BIND("bind"),
+    PREEMPT("preempt"),
+    FILTER_DRYRUN("filter_dryrun");
 
     private final String word;
 
@@ -60,6 +64,8 @@ public final class SchedulerMeters {
     PASSTHROUGH("passthrough"),
     ERROR("error"),
     SUCCESS("success"),
+    VICTIMS("victims"),
+    NO_VICTIMS("no_victims"),
     CONFLICT("conflict"),
     NO_NODE("no_node"),
     POD_NOT_FOUND("pod_not_found"),
@@ -114,6 +120,55 @@ public final class SchedulerMeters {
             "topology_mode",
             wishes.topology().word())
         .increment();
+  }
+
+  /**
+   * A pod with a topology mode was bound: how close its cards are, and where they were looked for.
+   */
+  public void topology(Wishes wishes, String closeness, String window) {
+    if (wishes.topology() != TopologyMode.NONE) {
+      counter(
+              ControlMeters.TOPOLOGY_PLACEMENT,
+              "mode",
+              wishes.topology().word(),
+              "result",
+              closeness)
+          .increment();
+    }
+    if (wishes.crossPod()) {
+      counter(ControlMeters.CROSSPOD_ALIGNMENT, "result", window).increment();
+    }
+  }
+
+  /** A node was refused because a strict topology mode cannot be kept there. */
+  public void strictReject(TopologyMode mode) {
+    counter(ControlMeters.TOPOLOGY_STRICT_REJECT, "mode", mode.word()).increment();
+  }
+
+  /** A search among linked cards. */
+  public void linkSearch(boolean exhaustive, int candidates) {
+    String algo = exhaustive ? "exhaustive" : "greedy";
+    counter(ControlMeters.LINK_SEARCH, "algo", algo).increment();
+    DistributionSummary.builder(ControlMeters.LINK_SEARCH_CANDIDATES.meterName())
+        .description(ControlMeters.LINK_SEARCH_CANDIDATES.description())
+        .tags("algo", algo)
+        .serviceLevelObjectives(2, 4, 6, 8, 12, 16, 24, 32, 64)
+        .register(registry)
+        .record(candidates);
+  }
+
+  /** A node is offered for preemption with so many victims more than kube-scheduler proposed. */
+  public void victimsAdded(int added) {
+    DistributionSummary.builder(ControlMeters.PREEMPT_VICTIMS_ADDED.meterName())
+        .description(ControlMeters.PREEMPT_VICTIMS_ADDED.description())
+        .serviceLevelObjectives(0.5, 1, 2, 3, 4, 6, 8, 16)
+        .register(registry)
+        .record(added);
+  }
+
+  /** A proposed victim is kept from being one. */
+  public void victimProtected(String reason) {
+    counter(ControlMeters.PREEMPT_PROTECTED, "reason", reason).increment();
   }
 
   /** One of the meters without labels. */

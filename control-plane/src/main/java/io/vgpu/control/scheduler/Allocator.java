@@ -5,7 +5,6 @@ import io.vgpu.control.cluster.NodeOffer;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
-import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.packing.Room;
 import io.vgpu.control.scheduler.Verdict.Fits;
 import io.vgpu.control.scheduler.Verdict.Refused;
@@ -13,6 +12,10 @@ import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.policy.Look;
 import io.vgpu.control.scheduler.policy.NodeChoice;
 import io.vgpu.control.scheduler.policy.Policies;
+import io.vgpu.control.scheduler.topology.Alignment;
+import io.vgpu.control.scheduler.topology.SearchLog;
+import io.vgpu.control.scheduler.topology.Topology;
+import io.vgpu.model.ContainerDemand;
 import io.vgpu.model.DemandCheck;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.PodClaim;
@@ -30,9 +33,16 @@ public final class Allocator {
   private static final Needs NOTHING = Needs.of(new PodDemand(List.of()), 1, 0);
 
   private final Policies policies;
+  private final SearchLog searches;
 
   public Allocator(Policies policies) {
+    this(policies, SearchLog.SILENT);
+  }
+
+  /** {@code searches}: told of every search among linked cards. */
+  Allocator(Policies policies, SearchLog searches) {
     this.policies = policies;
+    this.searches = searches;
   }
 
   /** Whether and how the pod fits on cards in this state, at a quick look. */
@@ -46,6 +56,11 @@ public final class Allocator {
    * container, the quick look's stands: what filter has promised, bind keeps.
    */
   public Verdict plan(PodRequest pod, Standing node, Look look) {
+    return plan(pod, node, look, Alignment.NONE);
+  }
+
+  /** The same beside the pod's siblings. */
+  Verdict plan(PodRequest pod, Standing node, Look look, Alignment alignment) {
     Optional<String> breach = DemandCheck.firstBreach(pod.demand());
     if (breach.isPresent()) {
       return Refused.of(Reason.DEMAND_INVALID, breach.get());
@@ -53,22 +68,20 @@ public final class Allocator {
     return switch (node.node().offer()) {
       case NodeOffer.NotOffered no -> Refused.of(no.reason(), no.detail());
       case NodeOffer.Offered offered -> {
-        Verdict verdict = planOffered(pod, node, offered.config(), look);
+        Verdict verdict = planOffered(pod, node, offered, look, alignment);
         yield look == Look.DEEP && verdict instanceof Refused
-            ? planOffered(pod, node, offered.config(), Look.QUICK)
+            ? planOffered(pod, node, offered, Look.QUICK, alignment)
             : verdict;
       }
     };
   }
 
-  private Verdict planOffered(PodRequest pod, Standing node, NodeConfig config, Look look) {
+  private Verdict planOffered(
+      PodRequest pod, Standing node, NodeOffer.Offered offered, Look look, Alignment alignment) {
+    NodeConfig config = offered.config();
     if (!pod.wishes().memory().accepts(config.memoryScaling())) {
       return Refused.of(
           Reason.NODE_MEMORY_TYPE_MISMATCH, "memoryScaling " + config.memoryScaling());
-    }
-    Optional<Refused> unpromised = unpromised(pod.wishes().topology());
-    if (unpromised.isPresent()) {
-      return unpromised.get();
     }
     Candidates candidates = Candidates.of(node.cards());
     Needs needs = needs(pod, config, candidates);
@@ -76,7 +89,16 @@ public final class Allocator {
     if (gated.isPresent()) {
       return gated.get();
     }
-    ContainerWalk walk = new ContainerWalk(pod, node, policies.ofCards(pod.wishes()), look);
+    Topology topology =
+        new Topology(
+            pod.wishes().topology(),
+            pod.wishes().devicePolicy(),
+            node.node().name(),
+            offered,
+            alignment,
+            searches);
+    ContainerWalk walk =
+        new ContainerWalk(pod, node, policies.ofCards(pod.wishes()), look, topology);
     Optional<Refused> refused = walk.place(needs);
     if (refused.isPresent()) {
       return refused.get();
@@ -84,25 +106,6 @@ public final class Allocator {
     PodClaim claim = new PodClaim(walk.claims());
     return new Fits(
         new Placement(node.node().name(), claim, Footprint.of(claim, pod), walk.choices()));
-  }
-
-  /** A strict mode is a promise; what cannot be kept is refused, never ignored. */
-  private static Optional<Refused> unpromised(TopologyMode mode) {
-    return switch (mode) {
-      case NONE, NUMA, LINK -> Optional.empty();
-      case NUMA_STRICT ->
-          Optional.of(Refused.of(Reason.NUMA_TOPOLOGY_UNSATISFIED, cannotPromise(mode, "numa")));
-      case LINK_STRICT ->
-          Optional.of(Refused.of(Reason.LINK_TOPOLOGY_UNSATISFIED, cannotPromise(mode, "link")));
-    };
-  }
-
-  private static String cannotPromise(TopologyMode mode, String instead) {
-    return "this release cannot promise "
-        + mode.word()
-        + "; "
-        + instead
-        + " is served as far as possible";
   }
 
   private static Needs needs(PodRequest pod, NodeConfig config, Candidates candidates) {
@@ -157,15 +160,21 @@ public final class Allocator {
 
   /** Plans and scores in one; empty where the pod does not fit. A pod without cards always does. */
   public Optional<Assessed> assess(PodRequest pod, Standing node, Look look) {
+    return assess(pod, node, look, Alignment.NONE);
+  }
+
+  /** The same beside the pod's siblings. */
+  Optional<Assessed> assess(PodRequest pod, Standing node, Look look, Alignment alignment) {
     if (!pod.demand().asksForVgpu()) {
       Footprint footprint = Footprint.of(pod.host());
-      return Optional.of(new Assessed(node, footprint, scoreBeside(pod, node, footprint, look)));
+      return Optional.of(new Assessed(node, footprint, 0, scoreBeside(pod, node, footprint, look)));
     }
-    return plan(pod, node, look) instanceof Fits fits
+    return plan(pod, node, look, alignment) instanceof Fits fits
         ? Optional.of(
             new Assessed(
                 node,
                 fits.placement().footprint(),
+                fitness(pod, node.node()),
                 score(pod, node, fits.placement().footprint(), look)))
         : Optional.empty();
   }
@@ -174,6 +183,24 @@ public final class Allocator {
   private double scoreBeside(PodRequest pod, Standing node, Footprint footprint, Look look) {
     Candidates candidates = Candidates.of(node.cards());
     return score(policies.ofNodes(pod.wishes()), pod, node, footprint, candidates, NOTHING, look);
+  }
+
+  /**
+   * How well the node is built for what the pod wants together; comes before every policy
+   * (control-plane.md 3.7).
+   */
+  int fitness(PodRequest pod, NodeView node) {
+    return switch (node.offer()) {
+      case NodeOffer.NotOffered no -> 0;
+      case NodeOffer.Offered offered ->
+          Topology.fitness(
+              pod.wishes().topology(),
+              offered,
+              pod.demand().vgpuContainers().stream()
+                  .mapToLong(ContainerDemand::number)
+                  .max()
+                  .orElse(0));
+    };
   }
 
   /** The policy that ranks nodes for the pod. */

@@ -232,7 +232,12 @@ final class Binder implements AutoCloseable {
     Reservation r = step.reservation();
     onLane(() -> desk.done(r));
     meters.placed(subject.request().wishes());
-    news.placed(subject.request(), r.node(), r.claim(), step.why(), subject.ranking());
+    step.plan()
+        .ifPresent(
+            p ->
+                meters.topology(
+                    subject.request().wishes(), p.closeness().word(), p.window().word()));
+    news.placed(subject.request(), r.node(), r.claim(), step.plan(), subject.ranking());
     return BindResult.success();
   }
 

@@ -1,6 +1,8 @@
 package io.vgpu.control.scheduler;
 
 import io.vgpu.control.scheduler.policy.CardRank;
+import io.vgpu.control.scheduler.topology.Closeness;
+import io.vgpu.control.scheduler.topology.Pick.Picked;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -12,9 +14,15 @@ import java.util.stream.Collectors;
  * @param reused how many cards it takes over from its init container
  * @param chosen the others, in policy order
  * @param survivors how many cards it was chosen from
+ * @param topology how close they are, and what was given up
  */
 public record Choice(
-    String container, int reused, List<CardRank> chosen, int survivors, String policy) {
+    String container,
+    int reused,
+    List<CardRank> chosen,
+    int survivors,
+    String policy,
+    Picked topology) {
   public Choice {
     chosen = List.copyOf(chosen);
   }
@@ -37,6 +45,7 @@ public record Choice(
         + " of "
         + survivors
         + " that fit, order "
-        + policy;
+        + policy
+        + (topology.result() == Closeness.NONE ? "" : ", together by " + topology.result().word());
   }
 }

@@ -9,7 +9,6 @@ import io.vgpu.control.scheduler.Verdict.Refused;
 import io.vgpu.control.scheduler.policy.Look;
 import io.vgpu.model.Reason;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
@@ -26,12 +25,13 @@ final class CommitDesk {
 
   private final ClusterState state;
   private final Allocator allocator;
+  private final Alignments alignments;
   private final LongSupplier nanoTime;
 
   /** What the desk says. */
   sealed interface Step {
-    /** Reserved: post this. {@code why} is empty when an earlier plan is used again. */
-    record Post(Reservation reservation, List<String> why) implements Step {}
+    /** Reserved: post this. {@code plan} is empty when an earlier one is used again. */
+    record Post(Reservation reservation, Optional<Placement> plan) implements Step {}
 
     /** The watch knows that it is bound. */
     record Bound(String node) implements Step {}
@@ -43,9 +43,11 @@ final class CommitDesk {
     record NoFit(Refused refused) implements Step {}
   }
 
-  CommitDesk(ClusterState state, Allocator allocator, LongSupplier nanoTime) {
+  CommitDesk(
+      ClusterState state, Allocator allocator, Alignments alignments, LongSupplier nanoTime) {
     this.state = state;
     this.allocator = allocator;
+    this.alignments = alignments;
     this.nanoTime = nanoTime;
   }
 
@@ -77,14 +79,17 @@ final class CommitDesk {
             new Reservation(pod.pod(), nodeName, p.claim(), p.footprint(), false, after(UNCERTAIN));
         state.reserve(reservation);
         state.publish();
-        yield new Step.Post(reservation, p.why());
+        yield new Step.Post(reservation, Optional.of(p));
       }
     };
   }
 
   private Verdict plan(PodRequest pod, NodeView node, boolean respectHolds) {
     return allocator.plan(
-        pod, node.standing(pod.pod().uid(), nanoTime.getAsLong(), respectHolds), Look.DEEP);
+        pod,
+        node.standing(pod.pod().uid(), nanoTime.getAsLong(), respectHolds),
+        Look.DEEP,
+        alignments.of(pod, state::node));
   }
 
   /** The earlier request may still be carried out: only the very same claim may follow it. */
@@ -94,7 +99,7 @@ final class CommitDesk {
     }
     Reservation posted = with(earlier, false, UNCERTAIN);
     state.reserve(posted);
-    return new Step.Post(posted, List.of());
+    return new Step.Post(posted, Optional.empty());
   }
 
   /** The API server has it: the cards stay taken until the watch shows the pod bound. */

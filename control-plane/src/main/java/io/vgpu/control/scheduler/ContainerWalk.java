@@ -12,6 +12,11 @@ import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.policy.CardChoice;
 import io.vgpu.control.scheduler.policy.CardRank;
 import io.vgpu.control.scheduler.policy.Look;
+import io.vgpu.control.scheduler.topology.Alignment;
+import io.vgpu.control.scheduler.topology.Closeness;
+import io.vgpu.control.scheduler.topology.Item;
+import io.vgpu.control.scheduler.topology.Pick;
+import io.vgpu.control.scheduler.topology.Topology;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.ContainerKind;
 import io.vgpu.model.CorePercent;
@@ -22,9 +27,11 @@ import io.vgpu.model.Reason;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Gives each container of one pod its cards on one node, in the order in which the kubelet asks
@@ -35,21 +42,27 @@ import java.util.Optional;
  * first, among cards that are good enough for everyone in the chain.
  */
 final class ContainerWalk {
+  private static final Pick.Picked NO_WISH =
+      new Pick.Picked(List.of(), Closeness.NONE, "", Alignment.Window.NONE);
+
   private final PodRequest pod;
   private final Standing node;
   private final List<NodeView.Card> cards;
   private final AllocationPolicy policy;
   private final Look look;
+  private final Topology topology;
   private final Phases[] phases;
   private final List<ContainerClaim> claims = new ArrayList<>();
   private final List<Choice> choices = new ArrayList<>();
 
-  ContainerWalk(PodRequest pod, Standing node, AllocationPolicy policy, Look look) {
+  ContainerWalk(
+      PodRequest pod, Standing node, AllocationPolicy policy, Look look, Topology topology) {
     this.pod = pod;
     this.node = node;
     this.cards = node.cards();
     this.policy = policy;
     this.look = look;
+    this.topology = topology;
     this.phases = new Phases[cards.size()];
     Arrays.fill(phases, Phases.NONE);
   }
@@ -83,36 +96,26 @@ final class ContainerWalk {
   private Optional<Refused> placeChain(List<Need> chain) {
     List<Integer> chosen = new ArrayList<>();
     List<List<Integer>> ofNeed = new ArrayList<>();
+    List<Integer> together = together(chain);
     for (int k = 0; k < chain.size(); k++) {
       Need need = chain.get(k);
       int missing = need.number() - chosen.size();
       if (missing > 0) {
         Survivors survivors = test(chain.subList(k, chain.size()), chosen, missing);
         if (survivors.cards.size() < missing) {
-          return Optional.of(
-              Refused.byCards(
-                  survivors.failed,
-                  cards.size(),
-                  "container "
-                      + need.container().name()
-                      + " needs "
-                      + need.number()
-                      + " devices, "
-                      + (survivors.cards.size() + chosen.size())
-                      + " pass"));
+          return Optional.of(tooFew(need, survivors, chosen.size()));
         }
-        List<CardRank> taken = survivors.cards.subList(0, missing);
-        choices.add(
-            new Choice(
-                need.container().name(),
-                chosen.size(),
-                taken,
-                survivors.cards.size(),
-                policy.word()));
-        taken.forEach(r -> chosen.add(r.at()));
+        switch (pick(need, survivors, chosen, together)) {
+          case Pick.Unsatisfied no -> {
+            return Optional.of(Refused.of(no.reason(), no.detail()));
+          }
+          case Pick.Picked picked -> {
+            choices.add(choice(need, chosen.size(), survivors, picked));
+            picked.cards().stream().filter(at -> !chosen.contains(at)).forEach(chosen::add);
+          }
+        }
       } else {
-        choices.add(
-            new Choice(need.container().name(), chosen.size(), List.of(), 0, policy.word()));
+        choices.add(choice(need, chosen.size(), new Survivors(List.of(), Map.of()), NO_WISH));
       }
       ofNeed.add(List.copyOf(chosen));
     }
@@ -120,6 +123,64 @@ final class ContainerWalk {
       take(chain.get(k), ofNeed.get(k));
     }
     return Optional.empty();
+  }
+
+  private Refused tooFew(Need need, Survivors survivors, int reused) {
+    return Refused.byCards(
+        survivors.failed,
+        cards.size(),
+        "container "
+            + need.container().name()
+            + " needs "
+            + need.number()
+            + " devices, "
+            + (survivors.cards.size() + reused)
+            + " pass");
+  }
+
+  /**
+   * The cards of the last container of a growing chain, where one set suits all of it: chosen from
+   * the first one on, they would be close for few and in the way of the many.
+   */
+  private List<Integer> together(List<Need> chain) {
+    if (!topology.wishes() || chain.size() < 2) {
+      return List.of();
+    }
+    int most = chain.getLast().number();
+    Survivors all = test(chain, List.of(), most);
+    return most > chain.getFirst().number()
+            && all.cards.size() >= most
+            && topology.pick(items(all.cards, List.of()), Set.of(), most)
+                instanceof Pick.Picked picked
+        ? picked.cards()
+        : List.of();
+  }
+
+  private Pick pick(Need need, Survivors survivors, List<Integer> chosen, List<Integer> together) {
+    List<CardRank> from = survivors.cards;
+    if (!together.isEmpty()) {
+      from = from.stream().filter(c -> together.contains(c.at())).toList();
+    }
+    return topology.pick(items(from, chosen), new LinkedHashSet<>(chosen), need.number());
+  }
+
+  /** Cards that the container has anyway come first, the others in policy order. */
+  private List<Item> items(List<CardRank> sorted, List<Integer> chosen) {
+    List<Item> items = new ArrayList<>();
+    for (int at : chosen) {
+      NodeView.Card c = cards.get(at);
+      double free = CardRank.meanFree(c.total(), c.used().plus(phases[at].total()));
+      items.add(new Item(at, c.device().id(), c.device().numa(), free));
+    }
+    sorted.forEach(c -> items.add(new Item(c.at(), c.id(), c.numa(), c.freeScore())));
+    return items;
+  }
+
+  private Choice choice(Need need, int reused, Survivors survivors, Pick.Picked picked) {
+    List<CardRank> taken =
+        survivors.cards.stream().filter(c -> picked.cards().contains(c.at())).toList();
+    return new Choice(
+        need.container().name(), reused, taken, survivors.cards.size(), policy.word(), picked);
   }
 
   private record Survivors(List<CardRank> cards, Map<Reason, Integer> failed) {}

@@ -1,5 +1,6 @@
 package io.vgpu.control.scheduler;
 
+import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.scheduler.FilterVerb.Answer;
 import java.util.List;
 import java.util.Map;
@@ -92,6 +93,42 @@ final class ExtenderAnswers {
   private static @Nullable String nameOf(JsonNode item) {
     JsonNode name = item.path("metadata").path("name");
     return name.isString() ? name.stringValue() : null;
+  }
+
+  /** ExtenderPreemptionResult of what was found. */
+  static String victims(Map<String, PreemptVerb.Chosen> nodes) {
+    ObjectNode o = ExtenderJson.JSON.createObjectNode();
+    ObjectNode byNode = o.putObject("NodeNameToMetaVictims");
+    nodes.forEach(
+        (node, chosen) ->
+            victims(
+                byNode,
+                node,
+                chosen.victims().stream().map(PodRecord::uid).toList(),
+                chosen.violations()));
+    return o.toString();
+  }
+
+  /** ExtenderPreemptionResult of the proposal itself. */
+  static String victimsAsSent(PreemptArgs args) {
+    ObjectNode o = ExtenderJson.JSON.createObjectNode();
+    ObjectNode byNode = o.putObject("NodeNameToMetaVictims");
+    args.nodes()
+        .forEach(
+            (node, p) ->
+                victims(
+                    byNode,
+                    node,
+                    p.victims().stream().map(PreemptArgs.Victim::uid).toList(),
+                    p.violations()));
+    return o.toString();
+  }
+
+  private static void victims(ObjectNode to, String node, List<String> uids, long violations) {
+    ObjectNode victims = to.putObject(node);
+    ArrayNode pods = victims.putArray("Pods");
+    uids.forEach(uid -> pods.addObject().put("UID", uid));
+    victims.put("NumPDBViolations", violations);
   }
 
   /** HostPriorityList. */

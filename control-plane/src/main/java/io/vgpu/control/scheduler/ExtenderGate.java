@@ -18,7 +18,7 @@ public enum ExtenderGate implements FeatureGate {
       "TopologyAwareGPUAllocation",
       Stage.ALPHA,
       false,
-      "accepted; topology modes fall back to the plain order in this release");
+      "looks at the links that nodes publish; off: link falls back to the plain order, link-strict is refused");
 
   private final String gateName;
   private final Stage stage;

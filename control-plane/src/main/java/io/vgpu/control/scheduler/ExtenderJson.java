@@ -6,6 +6,8 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -16,6 +18,7 @@ import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.kube.SlimRecords;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -50,8 +53,9 @@ final class ExtenderJson {
 
   private final SlimRecords slim;
 
-  ExtenderJson(Names names) {
-    this.slim = new SlimRecords(names);
+  /** {@code topology}: the links that nodes publish are looked at. */
+  ExtenderJson(Names names, boolean topology) {
+    this.slim = new SlimRecords(names, topology);
   }
 
   /** The body of filter and prioritize. */
@@ -75,6 +79,57 @@ final class ExtenderJson {
         text("PodNamespace", field(root, "PodNamespace")),
         text("PodUID", field(root, "PodUID")),
         text("Node", field(root, "Node")));
+  }
+
+  /** The body of preempt; full victims where they were sent, else their UIDs. */
+  PreemptArgs preemptArgs(byte[] body) {
+    JsonNode root = object("ExtenderPreemptionArgs", parse(body));
+    JsonNode pod = field(root, "Pod");
+    JsonNode full = field(root, "NodeNameToVictims");
+    JsonNode meta = field(root, "NodeNameToMetaVictims");
+    Map<String, PreemptArgs.Proposal> nodes = new LinkedHashMap<>();
+    boolean asFull = full != null && !full.isEmpty();
+    JsonNode sent = asFull ? full : meta;
+    if (sent != null) {
+      String where = asFull ? "NodeNameToVictims" : "NodeNameToMetaVictims";
+      for (Map.Entry<String, JsonNode> e : object(where, sent).properties()) {
+        nodes.put(e.getKey(), proposal(where + "." + e.getKey(), e.getValue(), asFull));
+      }
+    }
+    return new PreemptArgs(pod == null ? null : podRecord(pod), nodes);
+  }
+
+  private PreemptArgs.Proposal proposal(String where, JsonNode json, boolean full) {
+    List<PreemptArgs.Victim> victims = new ArrayList<>();
+    for (JsonNode v : list(where + ".Pods", field(object(where, json), "Pods"))) {
+      if (full) {
+        PodRecord record = podRecord(v);
+        victims.add(new PreemptArgs.Victim(record.uid(), record));
+      } else {
+        victims.add(
+            new PreemptArgs.Victim(
+                text(where + ".UID", field(object(where + ".Pods", v), "UID")), null));
+      }
+    }
+    JsonNode violations = field(json, "NumPDBViolations");
+    if (violations != null && !violations.canConvertToLong()) {
+      throw new FormatException(where + ".NumPDBViolations: must be a whole number");
+    }
+    return new PreemptArgs.Proposal(victims, violations == null ? 0 : violations.longValue());
+  }
+
+  /** A pod that is a part of a larger body. */
+  PodRecord pod(byte[] body, DryRunBody.Span span) {
+    return podRecord(part(body, span));
+  }
+
+  /** A node that is a part of a larger body; empty when it cannot be read. */
+  Optional<NodeRecord> node(byte[] body, DryRunBody.Span span) {
+    return node(part(body, span));
+  }
+
+  private static JsonNode part(byte[] body, DryRunBody.Span span) {
+    return JSON.readTree(body, span.from(), span.length());
   }
 
   private static JsonNode parse(byte[] body) {
@@ -105,9 +160,55 @@ final class ExtenderJson {
           .withInitContainers(containers("Pod.spec.initContainers", field(spec, "initContainers")))
           .withContainers(containers("Pod.spec.containers", field(spec, "containers")))
           .withOverhead(quantities("Pod.spec.overhead", field(spec, "overhead")))
+          .withPriority(priority(field(spec, "priority")))
+          .addToAdditionalProperties(group(spec))
           .endSpec();
     }
+    JsonNode status = field(json, "status");
+    if (status != null) {
+      pod.withNewStatus()
+          .withPhase(text("Pod.status.phase", field(object("Pod.status", status), "phase")))
+          .endStatus();
+    }
     return pod.build();
+  }
+
+  private static @Nullable Integer priority(@Nullable JsonNode json) {
+    if (json != null && !json.canConvertToInt()) {
+      throw new FormatException("Pod.spec.priority: must be a whole number");
+    }
+    return json == null ? null : json.intValue();
+  }
+
+  /** The group that the pod is scheduled with; the client's model does not know the field. */
+  private static Map<String, Object> group(JsonNode spec) {
+    JsonNode group = field(spec, "schedulingGroup");
+    JsonNode name = group == null || !group.isObject() ? null : field(group, "podGroupName");
+    return name == null
+        ? Map.of()
+        : Map.of(
+            "schedulingGroup",
+            Map.of("podGroupName", text("Pod.spec.schedulingGroup.podGroupName", name)));
+  }
+
+  private static List<OwnerReference> owners(String where, @Nullable JsonNode json) {
+    List<OwnerReference> owners = new ArrayList<>();
+    for (JsonNode o : list(where, json)) {
+      object(where, o);
+      JsonNode controller = field(o, "controller");
+      owners.add(
+          new OwnerReferenceBuilder()
+              .withKind(text(where + ".kind", field(o, "kind")))
+              .withName(text(where + ".name", field(o, "name")))
+              .withUid(text(where + ".uid", field(o, "uid")))
+              .withController(controller != null && controller.asBoolean(false))
+              .build());
+    }
+    return owners;
+  }
+
+  private static @Nullable String time(String where, @Nullable JsonNode json) {
+    return json == null ? null : text(where, json);
   }
 
   private static ObjectMeta meta(String where, @Nullable JsonNode json) {
@@ -121,6 +222,10 @@ final class ExtenderJson {
         .withUid(text(where + ".uid", field(json, "uid")))
         .withResourceVersion(text(where + ".resourceVersion", field(json, "resourceVersion")))
         .withAnnotations(map(where + ".annotations", field(json, "annotations")))
+        .withLabels(map(where + ".labels", field(json, "labels")))
+        .withOwnerReferences(owners(where + ".ownerReferences", field(json, "ownerReferences")))
+        .withCreationTimestamp(time(where + ".creationTimestamp", field(json, "creationTimestamp")))
+        .withDeletionTimestamp(time(where + ".deletionTimestamp", field(json, "deletionTimestamp")))
         .build();
   }
 

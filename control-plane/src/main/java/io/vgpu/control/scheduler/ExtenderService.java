@@ -6,14 +6,14 @@ import io.vgpu.claim.FormatException;
 import io.vgpu.control.cluster.ClusterState;
 import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.metrics.SchedulerMeters;
 import io.vgpu.control.metrics.SchedulerMeters.Result;
 import io.vgpu.control.metrics.SchedulerMeters.Verb;
 import io.vgpu.control.scheduler.FilterVerb.Answer;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
+import io.vgpu.model.Reason;
 import io.vgpu.runtime.Lane;
-import io.vgpu.runtime.LaneFullException;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
@@ -36,20 +36,13 @@ final class ExtenderService {
   private final PlacementNews news;
   private final SchedulerMeters meters;
   private final Readiness readiness;
-  private final LongSupplier nanoTime;
+  private final VerbClock clock;
   private final SecondLook secondLook;
 
   /** Waits, but not for ever, for the watches: true when they are in. */
   @FunctionalInterface
   interface Readiness {
     Future<Boolean> await();
-  }
-
-  /** An answer, what it counts as, and what to hold. */
-  private record Done(Reply reply, Result result, Optional<Hold> hold) {
-    Done(Reply reply, Result result) {
-      this(reply, result, Optional.empty());
-    }
   }
 
   ExtenderService(
@@ -64,6 +57,7 @@ final class ExtenderService {
       PlacementNews news,
       SchedulerMeters meters,
       Readiness readiness,
+      VerbClock clock,
       LongSupplier nanoTime) {
     this.json = json;
     this.filter = filter;
@@ -76,23 +70,24 @@ final class ExtenderService {
     this.news = news;
     this.meters = meters;
     this.readiness = readiness;
-    this.nanoTime = nanoTime;
+    this.clock = clock;
     this.secondLook = new SecondLook(state::snapshot, nanoTime);
   }
 
   /** POST /scheduler/filter. */
   Future<Reply> filter(Buffer body) {
     Done unsynced = new Done(Reply.json(ExtenderAnswers.filterError(NOT_SYNCED)), Result.ERROR);
-    return counted(
+    return clock.timed(
         Verb.FILTER,
-        readiness
-            .await()
-            .compose(
-                ready ->
-                    ready
-                        ? readers.read(() -> filterNow(body)).compose(this::held)
-                        : Future.succeededFuture(unsynced))
-            .recover(fault -> busy(fault, text -> Reply.json(ExtenderAnswers.filterError(text)))));
+        () ->
+            readiness
+                .await()
+                .compose(
+                    ready ->
+                        ready
+                            ? readers.read(() -> filterNow(body)).compose(this::held)
+                            : Future.succeededFuture(unsynced)),
+        text -> Reply.json(ExtenderAnswers.filterError(text)));
   }
 
   private Done filterNow(Buffer body) {
@@ -128,11 +123,19 @@ final class ExtenderService {
       }
       case Answer.Judged judged -> {
         judged.refused().values().forEach(r -> meters.reject(Verb.FILTER, r.reason()));
+        TopologyMode mode = pod.wishes().topology();
+        judged.refused().values().stream()
+            .filter(r -> ofTopology(r.reason()))
+            .forEach(r -> meters.strictReject(mode));
         if (judged.fitting().isEmpty()) {
           news.fitsNowhere(pod.pod(), AggregateText.of(judged.refused().size(), judged.refused()));
         }
       }
     }
+  }
+
+  private static boolean ofTopology(Reason reason) {
+    return reason == Reason.LINK_TOPOLOGY_UNSATISFIED || reason == Reason.NUMA_TOPOLOGY_UNSATISFIED;
   }
 
   private static Result resultOf(Answer answer) {
@@ -155,16 +158,17 @@ final class ExtenderService {
 
   private Future<Reply> scored(Verb verb, Buffer body) {
     Done unsynced = new Done(Reply.text(503, NOT_SYNCED + "\n"), Result.ERROR);
-    return counted(
+    return clock.timed(
         verb,
-        readiness
-            .await()
-            .compose(
-                ready ->
-                    ready
-                        ? readers.read(() -> scoreNow(verb, body)).compose(this::held)
-                        : Future.succeededFuture(unsynced))
-            .recover(fault -> busy(fault, text -> Reply.text(503, text + "\n"))));
+        () ->
+            readiness
+                .await()
+                .compose(
+                    ready ->
+                        ready
+                            ? readers.read(() -> scoreNow(verb, body)).compose(this::held)
+                            : Future.succeededFuture(unsynced)),
+        text -> Reply.text(503, text + "\n"));
   }
 
   private Done scoreNow(Verb verb, Buffer body) {
@@ -210,11 +214,13 @@ final class ExtenderService {
   /** POST /scheduler/bind. */
   Future<Reply> bind(Buffer body) {
     Done unsynced = new Done(Reply.json(ExtenderAnswers.bind(NOT_SYNCED)), Result.BIND_FAILED);
-    return counted(
+    return clock.timed(
         Verb.BIND,
-        readiness
-            .await()
-            .compose(ready -> ready ? bindNow(body) : Future.succeededFuture(unsynced)));
+        () ->
+            readiness
+                .await()
+                .compose(ready -> ready ? bindNow(body) : Future.succeededFuture(unsynced)),
+        text -> Reply.json(ExtenderAnswers.bind(text)));
   }
 
   private Future<Done> bindNow(Buffer body) {
@@ -230,30 +236,5 @@ final class ExtenderService {
     return binder
         .bind(args)
         .map(r -> new Done(Reply.json(ExtenderAnswers.bind(r.error())), r.result()));
-  }
-
-  private interface Refusal {
-    Reply of(String text);
-  }
-
-  /**
-   * Too much is waiting: said, so that the pod is tried again. Anything else is a fault of ours.
-   */
-  private static Future<Done> busy(Throwable fault, Refusal refusal) {
-    return fault instanceof LaneFullException
-        ? Future.succeededFuture(
-            new Done(refusal.of(String.valueOf(fault.getMessage())), Result.ERROR))
-        : Future.failedFuture(fault);
-  }
-
-  private Future<Reply> counted(Verb verb, Future<Done> done) {
-    long started = nanoTime.getAsLong();
-    return done.onComplete(
-            d ->
-                meters.verb(
-                    verb,
-                    d.succeeded() ? d.result().result() : Result.ERROR,
-                    Duration.ofNanos(nanoTime.getAsLong() - started)))
-        .map(Done::reply);
   }
 }

@@ -26,6 +26,9 @@ public final class ExtenderVerticle extends VerticleBase {
   /** Requests carry node names; whole nodes are for the dry run. */
   static final int MAX_BODY = 2 * 1024 * 1024;
 
+  /** A dry run carries whole nodes: tens of thousands of bytes each. */
+  static final int MAX_DRY_RUN_BODY = 64 * 1024 * 1024;
+
   private static final long BODY_WITHIN_MS = 60_000;
 
   private final String host;
@@ -33,6 +36,8 @@ public final class ExtenderVerticle extends VerticleBase {
   private final Supplier<Future<HttpServerOptions>> options;
   private final Consumer<HttpServer> started;
   private final ExtenderService service;
+  private final RareVerbs rare;
+  private final Turnstile dryRuns;
   private final Supplier<String> notReady;
 
   /**
@@ -46,12 +51,16 @@ public final class ExtenderVerticle extends VerticleBase {
       Supplier<Future<HttpServerOptions>> options,
       Consumer<HttpServer> started,
       ExtenderService service,
+      RareVerbs rare,
+      Turnstile dryRuns,
       Supplier<String> notReady) {
     this.host = host;
     this.port = port;
     this.options = options;
     this.started = started;
     this.service = service;
+    this.rare = rare;
+    this.dryRuns = dryRuns;
     this.notReady = notReady;
   }
 
@@ -65,10 +74,12 @@ public final class ExtenderVerticle extends VerticleBase {
 
   private void route(HttpServerRequest request) {
     switch (request.path()) {
-      case "/scheduler/filter" -> verb(request, service::filter);
-      case "/scheduler/prioritize" -> verb(request, service::prioritize);
-      case "/scheduler/steer" -> verb(request, service::steer);
-      case "/scheduler/bind" -> verb(request, service::bind);
+      case "/scheduler/filter" -> verb(request, MAX_BODY, service::filter);
+      case "/scheduler/prioritize" -> verb(request, MAX_BODY, service::prioritize);
+      case "/scheduler/steer" -> verb(request, MAX_BODY, service::steer);
+      case "/scheduler/bind" -> verb(request, MAX_BODY, service::bind);
+      case "/scheduler/preempt" -> verb(request, MAX_BODY, rare::preempt);
+      case "/scheduler/filter-dryrun" -> dryRun(request);
       case "/version" -> send(request, Reply.text(200, Version.current() + "\n"));
       case "/healthz" -> send(request, Reply.text(200, "ok"));
       case "/readyz" -> {
@@ -84,22 +95,47 @@ public final class ExtenderVerticle extends VerticleBase {
               request,
               Reply.text(
                   404,
-                  "here are /scheduler/filter, /scheduler/prioritize, /scheduler/steer and"
-                      + " /scheduler/bind\n"));
+                  "here are /scheduler/filter, /scheduler/prioritize, /scheduler/steer,"
+                      + " /scheduler/bind, /scheduler/preempt and /scheduler/filter-dryrun\n"));
     }
   }
 
-  private void verb(HttpServerRequest request, Function<Buffer, Future<Reply>> verb) {
+  /** One body of this size at a time, so that they need no room beside each other. */
+  private void dryRun(HttpServerRequest request) {
+    request.pause();
+    Context context = vertx.getOrCreateContext();
+    dryRuns
+        .enter()
+        .onComplete(
+            turn ->
+                context.runOnContext(
+                    v -> {
+                      request.resume();
+                      if (turn.failed()) {
+                        send(request, Reply.text(503, turn.cause().getMessage() + "\n"));
+                        return;
+                      }
+                      request.response().endHandler(sent -> turn.result().leave());
+                      request.response().closeHandler(gone -> turn.result().leave());
+                      if (request.response().closed()) {
+                        turn.result().leave();
+                      } else {
+                        verb(request, MAX_DRY_RUN_BODY, rare::dryRun);
+                      }
+                    }));
+  }
+
+  private void verb(HttpServerRequest request, int maxBody, Function<Buffer, Future<Reply>> verb) {
     if (request.method() != HttpMethod.POST) {
       send(request, Reply.text(405, "only POST\n"));
       return;
     }
-    if (announced(request) > MAX_BODY) {
-      send(request, tooLarge());
+    if (announced(request) > maxBody) {
+      send(request, tooLarge(maxBody));
       return;
     }
     Context context = vertx.getOrCreateContext();
-    new Body(request)
+    new Body(request, maxBody)
         .read(
             body -> {
               if (body.length() == 0) {
@@ -128,10 +164,12 @@ public final class ExtenderVerticle extends VerticleBase {
   private final class Body {
     private final HttpServerRequest request;
     private final Buffer body = Buffer.buffer();
+    private final int maxBody;
     private boolean over;
 
-    Body(HttpServerRequest request) {
+    Body(HttpServerRequest request, int maxBody) {
       this.request = request;
+      this.maxBody = maxBody;
     }
 
     void read(Consumer<Buffer> then) {
@@ -145,9 +183,9 @@ public final class ExtenderVerticle extends VerticleBase {
       request.handler(
           chunk -> {
             if (!over) {
-              if (body.length() + chunk.length() > MAX_BODY) {
+              if (body.length() + chunk.length() > maxBody) {
                 vertx.cancelTimer(timer);
-                refuse(tooLarge());
+                refuse(tooLarge(maxBody));
               } else {
                 body.appendBuffer(chunk);
               }
@@ -175,9 +213,16 @@ public final class ExtenderVerticle extends VerticleBase {
     return length == null || !length.matches("[0-9]{1,18}") ? 0 : Long.parseLong(length);
   }
 
-  private static Reply tooLarge() {
+  private static Reply tooLarge(int maxBody) {
     return Reply.text(
-        413, "request body over the limit of " + MAX_BODY + " bytes (2 MiB): send node names\n");
+        413,
+        "request body over the limit of "
+            + maxBody
+            + " bytes ("
+            + maxBody / (1024 * 1024)
+            + " MiB): send "
+            + (maxBody == MAX_BODY ? "node names" : "fewer nodes")
+            + "\n");
   }
 
   private static void send(HttpServerRequest request, Reply reply) {

@@ -10,6 +10,7 @@ import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.kube.SlimRecords;
 import io.vgpu.control.scheduler.Verdict.Refused;
 import io.vgpu.control.scheduler.policy.Look;
+import io.vgpu.control.scheduler.topology.Alignment;
 import io.vgpu.model.DemandCheck;
 import io.vgpu.model.Reason;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import tools.jackson.databind.JsonNode;
  */
 final class FilterVerb {
   private final Allocator allocator;
+  private final Alignments alignments;
   private final ExtenderJson json;
   private final int coreHeadroom;
   private final LongSupplier nanoTime;
@@ -45,8 +47,14 @@ final class FilterVerb {
   /** A pod's likely cards, for other pods to respect. */
   record Hold(String podUid, String node, Footprint footprint) {}
 
-  FilterVerb(Allocator allocator, ExtenderJson json, int coreHeadroom, LongSupplier nanoTime) {
+  FilterVerb(
+      Allocator allocator,
+      Alignments alignments,
+      ExtenderJson json,
+      int coreHeadroom,
+      LongSupplier nanoTime) {
     this.allocator = allocator;
+    this.alignments = alignments;
     this.json = json;
     this.coreHeadroom = coreHeadroom;
     this.nanoTime = nanoTime;
@@ -72,10 +80,11 @@ final class FilterVerb {
     Map<String, Optional<NodeView>> candidates = candidates(args, snapshot);
     return candidates.isEmpty()
         ? new Answer.Failed("No schedulable nodes", false)
-        : judge(pod.request(), candidates);
+        : judge(pod.request(), candidates, alignments.of(pod.request(), snapshot::node));
   }
 
-  private Answer.Judged judge(PodRequest pod, Map<String, Optional<NodeView>> candidates) {
+  private Answer.Judged judge(
+      PodRequest pod, Map<String, Optional<NodeView>> candidates, Alignment alignment) {
     long now = nanoTime.getAsLong();
     Map<String, Placement> fitting = new LinkedHashMap<>();
     Map<String, Refused> refused = new LinkedHashMap<>();
@@ -83,7 +92,9 @@ final class FilterVerb {
         (name, node) -> {
           Verdict verdict =
               node.<Verdict>map(
-                      n -> allocator.plan(pod, n.standing(pod.pod().uid(), now, true), Look.QUICK))
+                      n ->
+                          allocator.plan(
+                              pod, n.standing(pod.pod().uid(), now, true), Look.QUICK, alignment))
                   .orElseGet(() -> Refused.of(Reason.NODE_CACHE_MISS, ""));
           switch (verdict) {
             case Verdict.Fits fits -> fitting.put(name, fits.placement());

@@ -13,9 +13,10 @@ import java.util.Optional;
  * at a deep one where the policy has one. Pure; any thread.
  */
 public final class NodeRanking {
-  /** Best first; equal scores by name (control-plane.md 3.7). */
+  /** Fittest first, best first; equal scores by name (control-plane.md 3.7). */
   private static final Comparator<Assessed> ORDER =
-      Comparator.comparingDouble(Assessed::score)
+      Comparator.comparingInt(Assessed::fitness)
+          .thenComparingDouble(Assessed::score)
           .reversed()
           .thenComparing(a -> a.node().node().name());
 

@@ -1,13 +1,13 @@
 package io.vgpu.control.scheduler;
 
 import io.vgpu.control.cluster.PodRequest;
-import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.event.VgpuEvent;
 import io.vgpu.model.PodClaim;
 import io.vgpu.model.PodRef;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,20 +32,21 @@ final class PlacementNews {
   }
 
   /** The pod is bound with its allocation. */
-  void placed(PodRequest pod, String node, PodClaim claim, List<String> why, String ranking) {
-    String explanation = explanation(node, why, ranking);
+  void placed(
+      PodRequest pod, String node, PodClaim claim, Optional<Placement> plan, String ranking) {
+    String explanation = explanation(node, plan.map(Placement::why).orElse(List.of()), ranking);
     bus.accept(new VgpuEvent.PodPlaced(clock.instant(), node, pod.pod(), claim, explanation));
     log.info("pod placed [pod: {}, node: {}, why: {}]", pod.pod(), node, explanation);
-    tell(pod, node);
+    tell(pod, node, plan.map(Placement::fallbacks).orElse(List.of()));
   }
 
   /** The pod is bound; it got no card because it asked for none. */
   void boundWithout(PodRequest pod, String node) {
     log.info("pod bound without vGPU [pod: {}, node: {}]", pod.pod(), node);
-    tell(pod, node);
+    tell(pod, node, List.of());
   }
 
-  private void tell(PodRequest pod, String node) {
+  private void tell(PodRequest pod, String node, List<String> fallbacks) {
     String success =
         "Successfully bound pod \""
             + pod.pod().namespace()
@@ -54,7 +55,7 @@ final class PlacementNews {
             + "\" to node \""
             + node
             + "\"";
-    List<Remark> remarks = remarks(pod, node);
+    List<Remark> remarks = remarks(pod, fallbacks);
     if (remarks.isEmpty()) {
       events.normal(pod.pod(), "BindingSucceed", success);
     } else {
@@ -64,7 +65,7 @@ final class PlacementNews {
     }
   }
 
-  private static List<Remark> remarks(PodRequest pod, String node) {
+  private static List<Remark> remarks(PodRequest pod, List<String> fallbacks) {
     List<Remark> remarks = new ArrayList<>();
     pod.zeroNumber()
         .forEach(
@@ -74,16 +75,7 @@ final class PlacementNews {
                         "ResourceInvalid",
                         "container " + c + " requests vgpu-number 0: it gets no vGPU")));
     pod.wishes().invalid().forEach(text -> remarks.add(new Remark("PolicyInvalid", text)));
-    TopologyMode mode = pod.wishes().topology();
-    if (mode == TopologyMode.NUMA || mode == TopologyMode.LINK) {
-      remarks.add(
-          new Remark(
-              "TopologyFallback",
-              (mode == TopologyMode.NUMA ? "NUMA" : "Link")
-                  + " topology not looked at on node \""
-                  + node
-                  + "\" in this release; fell back to non-topology allocation"));
-    }
+    fallbacks.forEach(text -> remarks.add(new Remark("TopologyFallback", text)));
     return remarks;
   }
 
@@ -102,6 +94,24 @@ final class PlacementNews {
   /** No node fits. */
   void fitsNowhere(PodRef pod, String text) {
     events.warning(pod, "FilteringFailed", text);
+  }
+
+  /** Nobody's going would make room. */
+  void noVictims(PodRef pod, String text) {
+    events.warning(pod, "PreemptionFailed", "preemption: " + text);
+  }
+
+  /** A gang would lose a member. */
+  void gangDisrupted(PodRef pod, PodRequest victim) {
+    events.warning(
+        pod,
+        "GangDisruptedByPreemption",
+        "victim "
+            + victim.pod().namespace()
+            + "/"
+            + victim.pod().name()
+            + " is one of gang "
+            + victim.traits().gang());
   }
 
   /** The request is not one that can be given. */

@@ -4,8 +4,10 @@ import io.vgpu.control.cluster.ClusterSnapshot;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
+import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.control.scheduler.topology.Alignment;
 import io.vgpu.model.PlacementPolicy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,7 +26,7 @@ final class PrioritizeVerb {
   private static final int SHOWN = 4;
 
   private final Allocator allocator;
-  private final NodeRanking ranking;
+  private final Alignments alignments;
   private final FilterVerb filter;
   private final PlacementPolicy steer;
   private final LongSupplier nanoTime;
@@ -38,9 +40,13 @@ final class PrioritizeVerb {
 
   /** {@code steer}: the policy for pods without cards. */
   PrioritizeVerb(
-      Allocator allocator, FilterVerb filter, PlacementPolicy steer, LongSupplier nanoTime) {
+      Allocator allocator,
+      Alignments alignments,
+      FilterVerb filter,
+      PlacementPolicy steer,
+      LongSupplier nanoTime) {
     this.allocator = allocator;
-    this.ranking = new NodeRanking(allocator::assess);
+    this.alignments = alignments;
     this.filter = filter;
     this.steer = steer;
     this.nanoTime = nanoTime;
@@ -64,7 +70,11 @@ final class PrioritizeVerb {
     Map<String, Integer> levels = new LinkedHashMap<>();
     candidates.keySet().forEach(name -> levels.put(name, 0));
     AllocationPolicy policy = allocator.nodePolicy(pod);
-    if (!asked || !policy.ranksNodes()) {
+    boolean fitnessOnly =
+        pod.demand().asksForVgpu()
+            && !policy.ranksNodes()
+            && pod.wishes().topology() != TopologyMode.NONE;
+    if (!asked || (!policy.ranksNodes() && !fitnessOnly)) {
       return new Scores(
           levels,
           Optional.empty(),
@@ -75,9 +85,23 @@ final class PrioritizeVerb {
     candidates
         .values()
         .forEach(node -> node.ifPresent(n -> nodes.add(n.standing(pod.pod().uid(), now, true))));
-    List<Assessed> ranked = ranking.rank(pod, nodes, policy.deepNodes());
+    Alignment alignment = alignments.of(pod, snapshot::node);
+    List<Assessed> ranked =
+        new NodeRanking((p, node, look) -> allocator.assess(p, node, look, alignment))
+            .rank(pod, nodes, policy.deepNodes());
     List<Ranking.Scored> ordered =
-        ranked.stream().map(a -> new Ranking.Scored(a.node().node().name(), a.score())).toList();
+        ranked.stream()
+            .map(a -> new Ranking.Scored(a.node().node().name(), a.fitness(), a.score()))
+            .toList();
+    if (fitnessOnly) {
+      levels.putAll(Ranking.byFitness(ordered));
+      return new Scores(
+          levels,
+          Optional.empty(),
+          "no node policy: nodes by how they are built for "
+              + pod.wishes().topology().word()
+              + ", then kube-scheduler's own choice");
+    }
     levels.putAll(Ranking.levels(ordered));
     return new Scores(levels, hold(pod, ranked), why(policy, ordered));
   }

@@ -13,15 +13,24 @@ import java.util.Map;
 final class Ranking {
   static final int BEST = 10;
 
-  /** A node that fits, and its policy score. */
-  record Scored(String node, double score) {}
+  /**
+   * A node that fits.
+   *
+   * @param fitness how well it is built for the pod's topology mode; comes before the score
+   * @param score its policy's
+   */
+  record Scored(String node, int fitness, double score) {}
 
   private Ranking() {}
 
   /** Best first; equal scores by name (control-plane.md 3.7). */
   static List<Scored> ordered(List<Scored> nodes) {
     List<Scored> sorted = new ArrayList<>(nodes);
-    sorted.sort(Comparator.comparingDouble(Scored::score).reversed().thenComparing(Scored::node));
+    sorted.sort(
+        Comparator.comparingInt(Scored::fitness)
+            .thenComparingDouble(Scored::score)
+            .reversed()
+            .thenComparing(Scored::node));
     return sorted;
   }
 
@@ -32,6 +41,20 @@ final class Ranking {
     for (int i = 0; i < ordered.size(); i++) {
       levels.put(ordered.get(i).node(), i == 0 ? BEST : levelOfOther(i - 1, others));
     }
+    return levels;
+  }
+
+  /**
+   * Levels where no policy tells nodes apart: by fitness alone, equal ones alike; nothing where all
+   * are equal, so that kube-scheduler's own scores decide.
+   */
+  static Map<String, Integer> byFitness(List<Scored> nodes) {
+    int best = nodes.stream().mapToInt(Scored::fitness).max().orElse(0);
+    int worst = nodes.stream().mapToInt(Scored::fitness).min().orElse(0);
+    Map<String, Integer> levels = new LinkedHashMap<>();
+    nodes.forEach(
+        n ->
+            levels.put(n.node(), best == worst ? 0 : Math.max(0, BEST - 2 * (best - n.fitness()))));
     return levels;
   }
 

@@ -6,6 +6,7 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
+import io.vgpu.control.cluster.Budgets;
 import io.vgpu.control.cluster.ClaimReader;
 import io.vgpu.control.cluster.ClusterFeed;
 import io.vgpu.control.cluster.ClusterSnapshot;
@@ -48,6 +49,8 @@ public final class SchedulerExtender {
   private static final long TICK_MS = 500;
   private static final long KEYS_MS = 5_000;
 
+  private static final int DRY_RUNS_WAITING = 16;
+
   /** Most that a request waits for the watches; kube-scheduler waits 30 s for us. */
   private static final long SYNC_WITHIN_MS = 10_000;
 
@@ -69,6 +72,9 @@ public final class SchedulerExtender {
   private final Binder binder;
   private final ReservationSweep sweep;
   private final ExtenderService service;
+  private final RareVerbs rare;
+  private final Budgets budgets = new Budgets();
+  private final Turnstile dryRuns = new Turnstile(DRY_RUNS_WAITING);
   private final List<HttpServer> servers = new ArrayList<>();
   private final Future<Void> synced;
   private volatile int inFlight;
@@ -78,8 +84,9 @@ public final class SchedulerExtender {
     this.config = config;
     this.keys = keys;
     ExtenderConfig.Api api = config.api();
+    boolean links = config.gates().on(ExtenderGate.TOPOLOGY_AWARE_GPU_ALLOCATION);
     this.access =
-        new ApiAccess(api.kubeconfig(), api.master(), api.requestTimeout(), config.names());
+        new ApiAccess(api.kubeconfig(), api.master(), api.requestTimeout(), config.names(), links);
     this.lane = new Lane(vertx, "scheduler", LANE_QUEUE, LANE_WARN, registry);
     this.learner =
         new WorkloadLearner(
@@ -88,12 +95,13 @@ public final class SchedulerExtender {
         new ClusterState(new ClaimReader(keys), config.coreHeadroom(), nanoTime, new Reporter());
     this.feed = new ClusterFeed(vertx, lane, state);
     this.synced = feed.synced();
-    this.watches = access.watches(feed);
+    this.watches = access.watches(feed, budgets);
     this.events =
         access.events(config.schedulerName(), api.qps(), api.burst(), nanoTime, clock, registry);
     BindingApi bindings = access.bindings(api.qps(), api.burst(), nanoTime);
     Allocator allocator = new Allocator(new Policies(learner));
-    CommitDesk desk = new CommitDesk(state, allocator, nanoTime);
+    Alignments alignments = new Alignments(state.siblings());
+    CommitDesk desk = new CommitDesk(state, allocator, alignments, nanoTime);
     PendingPods pending = new PendingPods();
     PlacementNews news =
         new PlacementNews(new PodEvents(events::pod, nanoTime), bus::publish, clock);
@@ -111,22 +119,41 @@ public final class SchedulerExtender {
             clock,
             nanoTime);
     this.sweep = new ReservationSweep(lane, desk, bindings);
-    ExtenderJson json = new ExtenderJson(config.names());
-    FilterVerb filter = new FilterVerb(allocator, json, config.coreHeadroom(), nanoTime);
+    ExtenderJson json = new ExtenderJson(config.names(), links);
+    SnapshotReaders readers = new SnapshotReaders(vertx, "snapshot-readers", readers(config));
+    VerbClock clock = new VerbClock(meters, nanoTime);
+    FilterVerb filter =
+        new FilterVerb(allocator, alignments, json, config.coreHeadroom(), nanoTime);
     this.service =
         new ExtenderService(
             json,
             filter,
-            new PrioritizeVerb(allocator, filter, config.packing().steer(), nanoTime),
+            new PrioritizeVerb(allocator, alignments, filter, config.packing().steer(), nanoTime),
             binder,
             state,
             lane,
-            new SnapshotReaders(vertx, readers(config)),
+            readers,
             pending,
             news,
             meters,
             this::awaitSync,
+            clock,
             nanoTime);
+    this.rare =
+        new RareVerbs(
+            json,
+            new PreemptVerb(allocator, budgets, nanoTime),
+            new DryRunVerb(allocator, alignments, json, config.coreHeadroom(), nanoTime),
+            alignments,
+            state,
+            lane,
+            readers,
+            new SnapshotReaders(vertx, "dry-run", 1),
+            news,
+            meters,
+            this::awaitSync,
+            () -> await(Future.all(synced, budgets.synced())),
+            clock);
     meters.inFlight(() -> inFlight);
     meters.workload(() -> learner.get().known());
   }
@@ -180,6 +207,8 @@ public final class SchedulerExtender {
           tls.follow(http);
         },
         service,
+        rare,
+        dryRuns,
         () -> String.join(", ", feed.missing()));
   }
 
@@ -223,6 +252,10 @@ public final class SchedulerExtender {
   }
 
   private Future<Boolean> awaitSync() {
+    return await(synced);
+  }
+
+  private static Future<Boolean> await(Future<?> synced) {
     return synced.isComplete()
         ? Future.succeededFuture(true)
         : synced.timeout(SYNC_WITHIN_MS, TimeUnit.MILLISECONDS).map(true).otherwise(false);

@@ -15,20 +15,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SnapshotReaders {
   private static final int QUEUE = 512;
 
+  private final String name;
   private final WorkerExecutor executor;
   private final AtomicInteger waiting = new AtomicInteger();
 
   /** {@code threads}: 1 reads one request after the other. */
-  SnapshotReaders(Vertx vertx, int threads) {
-    this.executor =
-        vertx.createSharedWorkerExecutor("snapshot-readers", threads, 10, TimeUnit.SECONDS);
+  SnapshotReaders(Vertx vertx, String name, int threads) {
+    this.name = name;
+    this.executor = vertx.createSharedWorkerExecutor(name, threads, 10, TimeUnit.SECONDS);
   }
 
   /** Runs {@code work}, in no order; fails with {@link LaneFullException} when too much waits. */
   <T> Future<T> read(Callable<T> work) {
     if (waiting.incrementAndGet() > QUEUE) {
       waiting.decrementAndGet();
-      return Future.failedFuture(new LaneFullException("snapshot-readers", QUEUE));
+      return Future.failedFuture(new LaneFullException(name, QUEUE));
     }
     return executor.executeBlocking(
         () -> {

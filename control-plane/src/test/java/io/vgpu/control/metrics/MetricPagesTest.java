@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.Vertx;
+import io.vgpu.claim.Names;
 import io.vgpu.control.cluster.Wishes;
 import io.vgpu.control.metrics.ControlMeters.Part;
 import io.vgpu.control.metrics.ControllerMeters.Outcome;
@@ -18,6 +19,7 @@ import io.vgpu.runtime.Lane;
 import io.vgpu.testing.GeneratedDoc;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,6 +41,17 @@ class MetricPagesTest {
     meters.verb(Verb.FILTER, Result.FIT, Duration.ofMillis(1));
     meters.reject(Verb.FILTER, Reason.DEVICE_UNHEALTHY);
     meters.placed(Wishes.NONE);
+    Wishes together =
+        Wishes.of(
+            Map.of(
+                Names.DEFAULT.deviceTopologyMode(), "link-strict",
+                Names.DEFAULT.crossPodTopology(), "true"),
+            Names.DEFAULT);
+    meters.topology(together, "nvlink", "rail");
+    meters.strictReject(together.topology());
+    meters.linkSearch(true, 8);
+    meters.victimsAdded(1);
+    meters.victimProtected("daemonset");
     meters.count(ControlMeters.BIND_CONFLICT);
     meters.count(ControlMeters.BIND_UNKNOWN);
     meters.count(ControlMeters.POD_UNCOUNTED);

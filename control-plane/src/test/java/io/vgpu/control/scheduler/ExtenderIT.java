@@ -247,7 +247,7 @@ class ExtenderIT {
     ObjectNode pod =
         pod(
             "p",
-            Pods.of(2, 10, 1000),
+            Pods.of(3, 10, 1000),
             Map.of(
                 Names.DEFAULT.deviceTopologyMode(), "numa",
                 Names.DEFAULT.nodeSchedulerPolicy(), "densest"));
@@ -267,7 +267,7 @@ class ExtenderIT {
     JsonNode answer = client.filter(pod, ALL);
     assertThat(SchedulerClient.strings(answer.get("NodeNames"))).isEmpty();
     assertThat(answer.get("FailedNodes").get("n1").asString())
-        .contains("Link topology unsatisfied", "cannot promise link-strict");
+        .contains("Link topology unsatisfied", "node has no GPU link topology");
   }
 
   @Test

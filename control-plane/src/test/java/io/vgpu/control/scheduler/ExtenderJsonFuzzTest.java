@@ -41,7 +41,7 @@ class ExtenderJsonFuzzTest {
           "\"-5\"",
           "\"1.5Gi\"");
 
-  private final ExtenderJson json = new ExtenderJson(Names.DEFAULT);
+  private final ExtenderJson json = new ExtenderJson(Names.DEFAULT, true);
 
   @Property(tries = 4000)
   void wrongBodiesAreNamedNotCrashed(@ForAll long seed) {

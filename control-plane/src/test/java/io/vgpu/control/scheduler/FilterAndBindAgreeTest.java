@@ -38,10 +38,12 @@ class FilterAndBindAgreeTest {
       state.putNode(Nodes.record(n, Nodes.alike(1 + random.nextInt(4), 24000), NodeConfig.DEFAULT));
     }
     state.publish();
-    CommitDesk desk = new CommitDesk(state, allocator, () -> 1);
-    FilterVerb filter = new FilterVerb(allocator, new ExtenderJson(Names.DEFAULT), 0, () -> 1);
+    Alignments alignments = new Alignments(state.siblings());
+    CommitDesk desk = new CommitDesk(state, allocator, alignments, () -> 1);
+    FilterVerb filter =
+        new FilterVerb(allocator, alignments, new ExtenderJson(Names.DEFAULT, true), 0, () -> 1);
     PrioritizeVerb prioritize =
-        new PrioritizeVerb(allocator, filter, PlacementPolicy.FORESIGHT, () -> 1);
+        new PrioritizeVerb(allocator, alignments, filter, PlacementPolicy.FORESIGHT, () -> 1);
     for (int i = 0; i < 30; i++) {
       PodRequest pod = pod(random).request("p" + i);
       ExtenderArgs args =

@@ -44,7 +44,7 @@ class RankingScenariosTest {
   private List<String> order(Pods pod, NodeView... nodes) {
     List<Ranking.Scored> scored = new ArrayList<>();
     for (NodeView n : nodes) {
-      scored.add(new Ranking.Scored(n.name(), score(pod, n)));
+      scored.add(new Ranking.Scored(n.name(), 0, score(pod, n)));
     }
     return Ranking.ordered(scored).stream().map(Ranking.Scored::node).toList();
   }
@@ -104,7 +104,7 @@ class RankingScenariosTest {
   void theBestNodeAloneHasTen() {
     List<Ranking.Scored> nodes = new ArrayList<>();
     for (int i = 0; i < 30; i++) {
-      nodes.add(new Ranking.Scored("n" + i, 100 - i));
+      nodes.add(new Ranking.Scored("n" + i, 0, 100 - i));
     }
     Map<String, Integer> levels = Ranking.levels(Ranking.ordered(nodes));
     List<Integer> inOrder = List.copyOf(levels.values());

@@ -53,6 +53,7 @@ public final class FakeApiServer implements AutoCloseable {
   private final Vertx vertx = Vertx.vertx();
   private final Map<String, ObjectNode> nodes = new TreeMap<>();
   private final Map<String, ObjectNode> pods = new TreeMap<>();
+  private final Map<String, ObjectNode> budgets = new TreeMap<>();
   private final List<Watcher> watchers = new CopyOnWriteArrayList<>();
   private final List<Call> calls = new CopyOnWriteArrayList<>();
   private final List<JsonNode> events = new CopyOnWriteArrayList<>();
@@ -99,6 +100,24 @@ public final class FakeApiServer implements AutoCloseable {
   // ---- objects
 
   public synchronized void node(NodeRecord node) {
+    ObjectNode o = object(node);
+    boolean known = nodes.put(node.name(), o) != null;
+    changed("nodes", known ? "MODIFIED" : "ADDED", o);
+  }
+
+  /** A disruption budget over the pods with a label. */
+  public synchronized void budget(String name, String label, String value, int allowed) {
+    ObjectNode o = JSON.createObjectNode();
+    o.put("kind", "PodDisruptionBudget").put("apiVersion", "policy/v1");
+    o.putObject("metadata").put("name", name).put("namespace", "ns");
+    o.putObject("spec").putObject("selector").putObject("matchLabels").put(label, value);
+    o.putObject("status").put("disruptionsAllowed", allowed);
+    boolean known = budgets.put(name, o) != null;
+    changed("poddisruptionbudgets", known ? "MODIFIED" : "ADDED", o);
+  }
+
+  /** A node as the API shows it. */
+  public static ObjectNode object(NodeRecord node) {
     ObjectNode o = JSON.createObjectNode();
     o.put("kind", "Node").put("apiVersion", "v1");
     ObjectNode meta = o.putObject("metadata");
@@ -110,11 +129,16 @@ public final class FakeApiServer implements AutoCloseable {
     if (node.config() != null) {
       annotations.put(Names.DEFAULT.nodeConfigInfo(), node.config());
     }
+    if (node.topology() != null) {
+      annotations.put(Names.DEFAULT.nodeDeviceTopology(), node.topology());
+    }
+    if (node.rails() != null) {
+      annotations.put(Names.DEFAULT.nodeGpuDomain(), node.rails());
+    }
     o.putObject("status")
         .putObject("allocatable")
         .put(Names.DEFAULT.vgpuNumber(), Long.toString(node.allocatable()));
-    boolean known = nodes.put(node.name(), o) != null;
-    changed("nodes", known ? "MODIFIED" : "ADDED", o);
+    return o;
   }
 
   /** Creates a pod; its UID is {@code uid-NAME}. */
@@ -217,6 +241,9 @@ public final class FakeApiServer implements AutoCloseable {
     String[] path = request.path().split("/", -1);
     if (request.method() == HttpMethod.GET && path.length == 4) {
       listOrWatch(request, path[3]);
+    } else if (request.method() == HttpMethod.GET
+        && request.path().startsWith("/apis/policy/v1/")) {
+      listOrWatch(request, path[4]);
     } else if (request.method() == HttpMethod.GET && path.length == 7) {
       get(request, path[6]);
     } else if (request.method() == HttpMethod.POST && request.path().endsWith("/binding")) {
@@ -258,7 +285,11 @@ public final class FakeApiServer implements AutoCloseable {
     }
     synchronized (this) {
       ObjectNode list = JSON.createObjectNode();
-      list.put("kind", kind.equals("pods") ? "PodList" : "NodeList").put("apiVersion", "v1");
+      switch (kind) {
+        case "pods" -> list.put("kind", "PodList").put("apiVersion", "v1");
+        case "nodes" -> list.put("kind", "NodeList").put("apiVersion", "v1");
+        default -> list.put("kind", "PodDisruptionBudgetList").put("apiVersion", "policy/v1");
+      }
       list.putObject("metadata").put("resourceVersion", Long.toString(version));
       var items = list.putArray("items");
       objects(kind).values().forEach(o -> items.add(o.deepCopy()));
@@ -267,7 +298,11 @@ public final class FakeApiServer implements AutoCloseable {
   }
 
   private Map<String, ObjectNode> objects(String kind) {
-    return kind.equals("pods") ? pods : nodes;
+    return switch (kind) {
+      case "pods" -> pods;
+      case "nodes" -> nodes;
+      default -> budgets;
+    };
   }
 
   private static long versionOf(ObjectNode o) {

@@ -1,5 +1,6 @@
 package io.vgpu.control.testing;
 
+import io.vgpu.control.cluster.NodeRecord;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -67,6 +68,18 @@ public final class SchedulerClient implements AutoCloseable {
             .put("Node", node)
             .toString();
     return JSON.readTree(call("/scheduler/bind", body).body()).get("Error").stringValue();
+  }
+
+  /** The autoscaler's question: nodes in full, known to the cluster or not. */
+  public JsonNode dryRun(ObjectNode pod, List<NodeRecord> nodes)
+      throws IOException, InterruptedException {
+    ObjectNode args = JSON.createObjectNode();
+    args.set("Pod", pod);
+    ObjectNode list = args.putObject("Nodes");
+    var items = list.put("kind", "NodeList").putArray("items");
+    nodes.forEach(n -> items.add(FakeApiServer.object(n)));
+    args.putNull("NodeNames");
+    return JSON.readTree(call("/scheduler/filter-dryrun", args.toString()).body());
   }
 
   public static String args(ObjectNode pod, List<String> nodes) {

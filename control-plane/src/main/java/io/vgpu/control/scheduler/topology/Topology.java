@@ -1,0 +1,91 @@
+package io.vgpu.control.scheduler.topology;
+
+import io.vgpu.control.cluster.NodeLinks.Tier;
+import io.vgpu.control.cluster.NodeOffer;
+import io.vgpu.control.cluster.TopologyMode;
+import io.vgpu.control.scheduler.topology.Alignment.Window;
+import io.vgpu.control.scheduler.topology.Pick.Picked;
+import io.vgpu.model.GpuDevice;
+import io.vgpu.model.PlacementPolicy;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Chooses cards of one node by the pod's topology mode (control-plane.md 3.10 to 3.13). Pure, the
+ * same input gives the same cards.
+ */
+public final class Topology {
+  private final TopologyMode mode;
+  private final NumaPicker numa;
+  private final LinkPicker link;
+
+  public Topology(
+      TopologyMode mode,
+      PlacementPolicy policy,
+      String node,
+      NodeOffer.Offered offered,
+      Alignment alignment,
+      SearchLog log) {
+    this.mode = mode;
+    GroupOrder order = GroupOrder.of(policy);
+    boolean strict = mode == TopologyMode.NUMA_STRICT || mode == TopologyMode.LINK_STRICT;
+    this.numa = new NumaPicker(node, strict, order);
+    this.link = new LinkPicker(node, offered, strict, order, alignment, log);
+  }
+
+  /** Whether there is a mode at all. */
+  public boolean wishes() {
+    return mode != TopologyMode.NONE;
+  }
+
+  /**
+   * Chooses {@code n} cards, the {@code fixed} ones among them.
+   *
+   * @param sorted cards that pass, in policy order, at least {@code n}
+   */
+  public Pick pick(List<Item> sorted, Set<Integer> fixed, int n) {
+    return switch (mode) {
+      case NONE ->
+          new Picked(NumaPicker.firstOf(sorted, fixed, n), Closeness.NONE, "", Window.NONE);
+      case NUMA, NUMA_STRICT -> numa.pick(sorted, fixed, n);
+      case LINK, LINK_STRICT -> link.pick(sorted, fixed, n);
+    };
+  }
+
+  /**
+   * How well the node is built for {@code n} cards together, whoever uses them now: higher is
+   * better (control-plane.md 3.7).
+   */
+  public static int fitness(TopologyMode mode, NodeOffer.Offered node, long n) {
+    return switch (mode) {
+      case NONE -> 0;
+      case NUMA, NUMA_STRICT -> numaFitness(node.devices(), n);
+      case LINK, LINK_STRICT -> {
+        if (!node.links().published()) {
+          yield 0;
+        }
+        int fitness = 5;
+        for (Tier tier : Tier.values()) {
+          if (node.links().largest(tier) >= n) {
+            yield fitness;
+          }
+          fitness--;
+        }
+        yield fitness;
+      }
+    };
+  }
+
+  private static int numaFitness(List<GpuDevice> devices, long n) {
+    Map<Integer, Integer> sizes = new HashMap<>();
+    devices.stream()
+        .filter(d -> d.numa() >= 0)
+        .forEach(d -> sizes.merge(d.numa(), 1, Integer::sum));
+    if (sizes.isEmpty()) {
+      return 0;
+    }
+    return sizes.values().stream().anyMatch(s -> s >= n) ? 2 : 1;
+  }
+}
