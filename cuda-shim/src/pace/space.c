@@ -5,9 +5,9 @@
 #include "core.h"
 #include "log.h"
 
-/* MPS rounds down; who has more than the exact share has more than was promised. */
+/* MPS rounds down; who has more than the exact share has more than was promised. Of a card that nobody knows all is more. */
 static bool within(uint32_t multiprocessors, const struct vgpu_limit *limit) {
-  return multiprocessors != 0 && limit->sm_count != 0 &&
+  return multiprocessors != 0 &&
          (uint64_t)multiprocessors * VGPU_PERMILLE_FULL <= (uint64_t)limit->sm_count * limit->core_hard_permille;
 }
 

@@ -418,8 +418,6 @@ static void begin_partitioned(uint32_t multiprocessors) {
 
 static void a_part_of_the_multiprocessors_needs_no_pacing(void) {
   begin_partitioned(32);
-  load.devices[0].turn_period_us = 40000; /* nobody's turn matters where all run at once */
-  load.devices[0].turn_length_us = 1;
   for (int i = 0; i < 300; i++) launch(10 * PACE_MS);
   CHECK_EQ(w.records, 0, "nothing recorded");
   CHECK_EQ(w.sleeps, 0, "nothing waited for");
@@ -462,6 +460,8 @@ static void what_a_context_once_had_is_not_forgotten(void) {
 
 static void all_processes_of_a_container_have_the_time_of_one(void) {
   begin_partitioned(32);
+  load.devices[0].turn_period_us = 40000; /* nobody's turn matters where all run at once */
+  load.devices[0].turn_length_us = 1;
   usage.slots[1].bytes[0] = 1;
   usage.slots[1].inflight_us[0] = 5000;
   launch(10 * PACE_MS);

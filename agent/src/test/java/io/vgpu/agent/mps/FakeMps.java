@@ -78,7 +78,7 @@ final class FakeMps implements AutoCloseable {
   @Override
   public void close() throws IOException {
     if (lives()) {
-      kill();
+      ProcessHandle.of(pid()).ifPresent(ProcessHandle::destroyForcibly);
     }
   }
 }

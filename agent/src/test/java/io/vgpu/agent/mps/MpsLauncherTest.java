@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.vgpu.agent.mps.MpsProgram.Answer;
+import io.vgpu.agent.testing.Built;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -18,14 +19,7 @@ class MpsLauncherTest {
 
   @Test
   void theProgramHasTheCardsFolderAsSharedMemory() throws Exception {
-    assumeTrue(
-        new ProcessBuilder("unshare", "--mount", "true")
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start()
-                .waitFor()
-            == 0,
-        "mount namespaces are not permitted here");
+    assumeNamespaces();
     Path program = dir.resolve("program");
     Files.writeString(
         program,
@@ -53,7 +47,39 @@ class MpsLauncherTest {
   }
 
   @Test
-  void belowAnotherRootItIsRunThere() {
+  void belowAnotherRootItFindsItsFoldersThere() throws Exception {
+    assumeNamespaces();
+    Path root = dir.resolve("driver-root");
+    Files.createDirectories(root.resolve("dev/shm"));
+    // static, since there is nothing else in that root
+    Files.copy(Built.shim("shim-inspect"), root.resolve("program"));
+    try (FakeMps fake = new FakeMps(dir.resolve("usage"))) {
+      fake.folders.make(FakeMps::noMount);
+      String pipe = fake.folders.pipe().toString();
+      MpsLauncher launcher =
+          (folders, arguments) ->
+              MpsLauncher.inRoot(root, Path.of("/program")).words(folders, List.of(pipe));
+      Answer answer =
+          new MpsProgram(launcher, fake.folders, FakeMps.CARD, Duration.ofSeconds(10)).daemon();
+      assertThat(answer)
+          .as("it sees the folder, and says what it is")
+          .isEqualTo(new Answer.Failed("status 2: shim-inspect: " + pipe + ": not a regular file"));
+    }
+  }
+
+  private static void assumeNamespaces() throws Exception {
+    assumeTrue(
+        new ProcessBuilder("unshare", "--mount", "true")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor()
+            == 0,
+        "mount namespaces are not permitted here");
+  }
+
+  @Test
+  void theWordsOfTheScriptAreFolderRootAndProgram() {
     List<String> words =
         MpsLauncher.inRoot(Path.of("/driver-root"), Path.of("/usr/bin/nvidia-cuda-mps-control"))
             .words(new MpsFolders(Path.of("/run/vgpu-manager/mps/GPU-1")), List.of("-d"));
