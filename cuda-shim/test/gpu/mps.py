@@ -11,7 +11,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("binaries", nargs="?", default=os.environ.get("VGPU_BINARIES", ""))
 parser.add_argument("--control", default=shutil.which("nvidia-cuda-mps-control"), help="the daemon's program")
 parser.add_argument("--gpu", default="0")
-parser.add_argument("--seconds", type=float, default=3, help="how long each share is measured")
+parser.add_argument("--seconds", type=float, default=2, help="how long each share is measured")
 parser.add_argument("--probe", action="store_true", help="inside: say what the driver says of this process")
 o = parser.parse_args()
 os.environ["VGPU_BINARIES"] = os.path.abspath(o.binaries)
@@ -78,12 +78,12 @@ class Daemon:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def ask(env, command, limits=("--mps", "--cores", "25")):
-    return json_of(under([*limits, "--gpu", o.gpu], command), timeout=60, env=env)
+def ask(env, command, limits=("--mps", "--cores", "25"), timeout=50):
+    return json_of(under([*limits, "--gpu", o.gpu], command), timeout=timeout, env=env)
 
 
-def probed(env, limits=("--mps", "--cores", "25"), around=()):
-    return ask(env, [*around, sys.executable, os.path.abspath(__file__), "--probe"], limits)
+def probed(env, limits=("--mps", "--cores", "25"), around=(), timeout=50):
+    return ask(env, [*around, sys.executable, os.path.abspath(__file__), "--probe"], limits, timeout)
 
 
 def work(rounds, *around):
@@ -151,8 +151,8 @@ def main():
             inside = ["unshare", "--mount", "sh", "-c", mounts + ' && exec "$@"', daemon.pipe]
             if subprocess.run([*inside, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
                 try:
-                    found[name] = probed(env, around=inside)["multiprocessors"]
-                except SystemExit:  # what the check has just said
+                    found[name] = probed(env, around=inside, timeout=10)["multiprocessors"]
+                except (SystemExit, subprocess.TimeoutExpired):  # what a check has just said; or it waits for ever
                     found[name] = "no context"
     check(not os.path.exists(daemon.directory), "the daemon's directory is still there")
     figures(**found)

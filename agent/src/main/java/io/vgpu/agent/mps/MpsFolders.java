@@ -31,6 +31,11 @@ record MpsFolders(Path root) {
     return root.resolve("log");
   }
 
+  /** The agent's questions and the answers. */
+  Path own() {
+    return root.resolve("agent");
+  }
+
   /** What daemon and clients have at {@code /dev/shm}. */
   Path sharedMemory() {
     return root.resolve("shm");
@@ -46,7 +51,8 @@ record MpsFolders(Path root) {
     Files.createDirectories(root);
     mount.ensure(root, TMPFS_BYTES);
     folder(pipe(), "rwxr-xr-x");
-    folder(log(), "rwx------");
+    folder(log(), "rwxrwxrwx"); // the server runs as its clients' user
+    folder(own(), "rwx------");
     folder(sharedMemory(), "rwxrwxrwx");
   }
 

@@ -47,10 +47,11 @@ final class MpsProgram {
   }
 
   private Answer run(List<String> arguments, String input) {
-    Path question = folders.log().resolve("agent.question");
+    Path question = folders.own().resolve("question");
     // a file, since the daemon keeps what it was started with: a pipe would never end
-    Path answer = folders.log().resolve("agent.answer");
+    Path answer = folders.own().resolve("answer");
     try {
+      Files.createDirectories(folders.own());
       Files.writeString(question, input);
       ProcessBuilder builder =
           new ProcessBuilder(launcher.words(folders, arguments))
