@@ -6,6 +6,7 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -17,6 +18,14 @@ public final class OpsVerticle extends VerticleBase {
   private final int port;
   private final PrometheusMeterRegistry meters;
   private final Supplier<List<String>> missing;
+  private final Pages pages;
+
+  /** Pages that a process serves beside the three; JSON. */
+  @FunctionalInterface
+  public interface Pages {
+    /** The page at a path; empty where there is none. Called on the event loop. */
+    Future<Optional<String>> at(String path);
+  }
 
   /**
    * {@code missing}: what the process still waits for before it is ready; empty when ready. Called
@@ -24,6 +33,17 @@ public final class OpsVerticle extends VerticleBase {
    */
   public OpsVerticle(
       String host, int port, PrometheusMeterRegistry meters, Supplier<List<String>> missing) {
+    this(host, port, meters, missing, path -> Future.succeededFuture(Optional.empty()));
+  }
+
+  /** With pages of its own. */
+  public OpsVerticle(
+      String host,
+      int port,
+      PrometheusMeterRegistry meters,
+      Supplier<List<String>> missing,
+      Pages pages) {
+    this.pages = pages;
     this.host = host;
     this.port = port;
     this.meters = meters;
@@ -56,7 +76,27 @@ public final class OpsVerticle extends VerticleBase {
             .putHeader("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
             .end(meters.scrape());
       }
-      default -> text(request, 404, "here are /healthz, /readyz and /metrics\n");
+      default ->
+          pages
+              .at(request.path())
+              .onComplete(
+                  page -> {
+                    if (page.failed()) {
+                      text(request, 503, page.cause().getMessage() + "\n");
+                    } else if (page.result().isPresent()) {
+                      request
+                          .response()
+                          .putHeader("Content-Type", "application/json")
+                          .end(page.result().get());
+                    } else {
+                      text(
+                          request,
+                          404,
+                          "nothing at "
+                              + request.path()
+                              + "; here are /healthz, /readyz and /metrics\n");
+                    }
+                  });
     }
   }
 

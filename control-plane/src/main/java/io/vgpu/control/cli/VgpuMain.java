@@ -13,7 +13,12 @@ import picocli.CommandLine.Spec;
     description = "What became of a pod's vGPUs, and how a cluster would be packed.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    subcommands = {VgpuMain.VersionCommand.class, ExplainCommand.class, SimulateCommand.class})
+    subcommands = {
+      VgpuMain.VersionCommand.class,
+      ExplainCommand.class,
+      WhyPendingCommand.class,
+      SimulateCommand.class
+    })
 public final class VgpuMain implements Runnable {
   @Spec private CommandSpec spec;
 

@@ -40,6 +40,12 @@ public record PodRequest(
         traits);
   }
 
+  /** The same pod, asking for something else. */
+  public PodRequest asking(PodDemand other) {
+    return new PodRequest(
+        pod, resourceVersion, other, wishes, annotationBytes, zeroNumber, host, traits);
+  }
+
   /** A pod that belongs to nobody. */
   public PodRequest(
       PodRef pod,

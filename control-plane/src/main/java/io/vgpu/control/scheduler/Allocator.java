@@ -186,6 +186,20 @@ public final class Allocator {
   }
 
   /**
+   * The sums that a node's score starts from, in words: how full each dimension is, and its weight.
+   */
+  String scoreParts(PodRequest pod, Standing node) {
+    return switch (node.node().offer()) {
+      case NodeOffer.NotOffered no -> no.reason().phrase();
+      case NodeOffer.Offered offered -> {
+        Candidates candidates = Candidates.of(node.cards());
+        Needs needs = needs(pod, offered.config(), candidates);
+        yield candidates.load(needs).words(Needs.weights(pod.demand()));
+      }
+    };
+  }
+
+  /**
    * How well the node is built for what the pod wants together; comes before every policy
    * (control-plane.md 3.7).
    */

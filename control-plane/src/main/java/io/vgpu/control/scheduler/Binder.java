@@ -149,7 +149,7 @@ final class Binder implements AutoCloseable {
     if (result.result() == Result.SUCCESS) {
       pending.forget(pod.pod().uid());
     } else {
-      news.failed(pod.pod(), result.error());
+      news.failed(pod, node, result.error());
     }
     return result;
   }

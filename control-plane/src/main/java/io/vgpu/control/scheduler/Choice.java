@@ -3,9 +3,11 @@ package io.vgpu.control.scheduler;
 import io.vgpu.control.scheduler.policy.CardRank;
 import io.vgpu.control.scheduler.topology.Closeness;
 import io.vgpu.control.scheduler.topology.Pick.Picked;
+import io.vgpu.model.Reason;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Why a container has its cards. Words are made only where somebody reads them: filter plans
@@ -13,14 +15,16 @@ import java.util.stream.Collectors;
  *
  * @param reused how many cards it takes over from its init container
  * @param chosen the others, in policy order
- * @param survivors how many cards it was chosen from
+ * @param candidates all cards it was chosen from, in policy order
+ * @param failed by position in the node's list, why a card was none; null where it was one
  * @param topology how close they are, and what was given up
  */
 public record Choice(
     String container,
     int reused,
     List<CardRank> chosen,
-    int survivors,
+    List<CardRank> candidates,
+    List<@Nullable Reason> failed,
     String policy,
     Picked topology) {
   public Choice {
@@ -43,7 +47,7 @@ public record Choice(
         + (chosen.size() == 1 ? "card " : "cards ")
         + cards
         + " of "
-        + survivors
+        + candidates.size()
         + " that fit, order "
         + policy
         + (topology.result() == Closeness.NONE ? "" : ", together by " + topology.result().word());

@@ -26,12 +26,14 @@ import io.vgpu.model.MemoryMiB;
 import io.vgpu.model.Reason;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives each container of one pod its cards on one node, in the order in which the kubelet asks
@@ -44,6 +46,8 @@ import java.util.Set;
 final class ContainerWalk {
   private static final Pick.Picked NO_WISH =
       new Pick.Picked(List.of(), Closeness.NONE, "", Alignment.Window.NONE);
+
+  private static final Survivors NOBODY_ASKED = new Survivors(List.of(), List.of());
 
   private final PodRequest pod;
   private final Standing node;
@@ -115,7 +119,7 @@ final class ContainerWalk {
           }
         }
       } else {
-        choices.add(choice(need, chosen.size(), new Survivors(List.of(), Map.of()), NO_WISH));
+        choices.add(choice(need, chosen.size(), NOBODY_ASKED, NO_WISH));
       }
       ofNeed.add(List.copyOf(chosen));
     }
@@ -127,7 +131,7 @@ final class ContainerWalk {
 
   private Refused tooFew(Need need, Survivors survivors, int reused) {
     return Refused.byCards(
-        survivors.failed,
+        counted(survivors.failed),
         cards.size(),
         "container "
             + need.container().name()
@@ -180,16 +184,36 @@ final class ContainerWalk {
     List<CardRank> taken =
         survivors.cards.stream().filter(c -> picked.cards().contains(c.at())).toList();
     return new Choice(
-        need.container().name(), reused, taken, survivors.cards.size(), policy.word(), picked);
+        need.container().name(),
+        reused,
+        taken,
+        survivors.cards,
+        survivors.failed,
+        policy.word(),
+        picked);
   }
 
-  private record Survivors(List<CardRank> cards, Map<Reason, Integer> failed) {}
+  /**
+   * @param cards that pass, in policy order
+   * @param failed by position, null where nothing failed
+   */
+  private record Survivors(List<CardRank> cards, List<@Nullable Reason> failed) {}
+
+  private static Map<Reason, Integer> counted(List<@Nullable Reason> failed) {
+    Map<Reason, Integer> counted = new EnumMap<>(Reason.class);
+    for (Reason r : failed) {
+      if (r != null) {
+        counted.merge(r, 1, Integer::sum);
+      }
+    }
+    return counted;
+  }
 
   /**
    * Tests every card not yet chosen for all containers that would use it, and sorts what is left.
    */
   private Survivors test(List<Need> chain, List<Integer> chosen, int missing) {
-    Map<Reason, Integer> failed = new EnumMap<>(Reason.class);
+    @Nullable Reason[] failed = new Reason[cards.size()];
     List<CardRank> survivors = new ArrayList<>();
     for (int at = 0; at < cards.size(); at++) {
       if (chosen.contains(at)) {
@@ -198,7 +222,7 @@ final class ContainerWalk {
       NodeView.Card card = cards.get(at);
       Optional<Reason> failure = failure(card, phases[at], chain);
       if (failure.isPresent()) {
-        failed.merge(failure.get(), 1, Integer::sum);
+        failed[at] = failure.get();
       } else {
         Use used = card.used().plus(phases[at].total());
         survivors.add(
@@ -211,7 +235,8 @@ final class ContainerWalk {
       }
     }
     return new Survivors(
-        policy.order(new CardChoice(survivors, missing, this::room, look)), failed);
+        policy.order(new CardChoice(survivors, missing, this::room, look)),
+        Collections.unmodifiableList(Arrays.asList(failed)));
   }
 
   /** What the pod's containers so far have left. */

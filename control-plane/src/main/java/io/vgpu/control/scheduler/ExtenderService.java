@@ -34,6 +34,7 @@ final class ExtenderService {
   private final SnapshotReaders readers;
   private final PendingPods pending;
   private final PlacementNews news;
+  private final DecisionLog decisions;
   private final SchedulerMeters meters;
   private final Readiness readiness;
   private final VerbClock clock;
@@ -55,6 +56,7 @@ final class ExtenderService {
       SnapshotReaders readers,
       PendingPods pending,
       PlacementNews news,
+      DecisionLog decisions,
       SchedulerMeters meters,
       Readiness readiness,
       VerbClock clock,
@@ -68,6 +70,7 @@ final class ExtenderService {
     this.readers = readers;
     this.pending = pending;
     this.news = news;
+    this.decisions = decisions;
     this.meters = meters;
     this.readiness = readiness;
     this.clock = clock;
@@ -103,6 +106,7 @@ final class ExtenderService {
     PodRecord pod = args.pod();
     if (pod != null) {
       pending.asked(pod.request(), FilterVerb.why(answer));
+      decisions.filtered(pod.request(), answer);
       tell(pod.request(), answer);
       hold = FilterVerb.holdOf(pod.request(), answer);
     }
@@ -188,6 +192,7 @@ final class ExtenderService {
     } else {
       scores = prioritize.run(pod.request(), args, state.snapshot());
       pending.ranked(pod.request(), scores.why());
+      decisions.ranked(pod.request(), scores.why(), scores.best());
     }
     return new Done(
         Reply.json(ExtenderAnswers.scores(scores.levels())), Result.SUCCESS, scores.hold());

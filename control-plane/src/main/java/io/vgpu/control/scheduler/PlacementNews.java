@@ -21,11 +21,13 @@ final class PlacementNews {
 
   private final PodEvents events;
   private final Consumer<VgpuEvent> bus;
+  private final DecisionLog decisions;
   private final Clock clock;
 
   private record Remark(String reason, String text) {}
 
-  PlacementNews(PodEvents events, Consumer<VgpuEvent> bus, Clock clock) {
+  PlacementNews(PodEvents events, Consumer<VgpuEvent> bus, DecisionLog decisions, Clock clock) {
+    this.decisions = decisions;
     this.events = events;
     this.bus = bus;
     this.clock = clock;
@@ -35,6 +37,7 @@ final class PlacementNews {
   void placed(
       PodRequest pod, String node, PodClaim claim, Optional<Placement> plan, String ranking) {
     String explanation = explanation(node, plan.map(Placement::why).orElse(List.of()), ranking);
+    decisions.bound(pod, node, "", plan);
     bus.accept(new VgpuEvent.PodPlaced(clock.instant(), node, pod.pod(), claim, explanation));
     log.info("pod placed [pod: {}, node: {}, why: {}]", pod.pod(), node, explanation);
     tell(pod, node, plan.map(Placement::fallbacks).orElse(List.of()));
@@ -86,9 +89,10 @@ final class PlacementNews {
   }
 
   /** A bind failed. */
-  void failed(PodRef pod, String error) {
-    log.info("pod not bound [pod: {}, cause: {}]", pod, error);
-    events.warning(pod, "BindingFailed", error);
+  void failed(PodRequest pod, String node, String error) {
+    decisions.bound(pod, node, error, Optional.empty());
+    log.info("pod not bound [pod: {}, node: {}, cause: {}]", pod.pod(), node, error);
+    events.warning(pod.pod(), "BindingFailed", error);
   }
 
   /** No node fits. */

@@ -24,6 +24,7 @@ import java.util.stream.Collectors;
  */
 final class PrioritizeVerb {
   private static final int SHOWN = 4;
+  private static final int BEST_KEPT = 8;
 
   private final Allocator allocator;
   private final Alignments alignments;
@@ -36,7 +37,12 @@ final class PrioritizeVerb {
    * @param hold where the pod will most likely go; empty when all are alike
    * @param why the ranking in words
    */
-  record Scores(Map<String, Integer> levels, Optional<Hold> hold, String why) {}
+  record Scores(
+      Map<String, Integer> levels, Optional<Hold> hold, String why, List<Decision.Scored> best) {
+    Scores(Map<String, Integer> levels, Optional<Hold> hold, String why) {
+      this(levels, hold, why, List.of());
+    }
+  }
 
   /** {@code steer}: the policy for pods without cards. */
   PrioritizeVerb(
@@ -103,7 +109,25 @@ final class PrioritizeVerb {
               + ", then kube-scheduler's own choice");
     }
     levels.putAll(Ranking.levels(ordered));
-    return new Scores(levels, hold(pod, ranked), why(policy, ordered));
+    return new Scores(levels, hold(pod, ranked), why(policy, ordered), best(pod, ranked, levels));
+  }
+
+  /** The best few with what their scores are made of. */
+  private List<Decision.Scored> best(
+      PodRequest pod, List<Assessed> ranked, Map<String, Integer> levels) {
+    return ranked.stream()
+        .limit(BEST_KEPT)
+        .map(
+            a -> {
+              String name = a.node().node().name();
+              return new Decision.Scored(
+                  name,
+                  levels.getOrDefault(name, 0),
+                  a.fitness(),
+                  a.score(),
+                  allocator.scoreParts(pod, a.node()));
+            })
+        .toList();
   }
 
   private static Optional<Hold> hold(PodRequest pod, List<Assessed> ranked) {

@@ -32,6 +32,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +75,8 @@ public final class SchedulerExtender {
   private final ExtenderService service;
   private final RareVerbs rare;
   private final Budgets budgets = new Budgets();
+  private final ExplainPage explain;
+  private final SnapshotReaders explainers;
   private final Turnstile dryRuns = new Turnstile(DRY_RUNS_WAITING);
   private final List<HttpServer> servers = new ArrayList<>();
   private final Future<Void> synced;
@@ -99,12 +102,15 @@ public final class SchedulerExtender {
     this.events =
         access.events(config.schedulerName(), api.qps(), api.burst(), nanoTime, clock, registry);
     BindingApi bindings = access.bindings(api.qps(), api.burst(), nanoTime);
-    Allocator allocator = new Allocator(new Policies(learner));
+    Policies policies = new Policies(learner);
+    Allocator allocator = new Allocator(policies);
     Alignments alignments = new Alignments(state.siblings());
-    CommitDesk desk = new CommitDesk(state, allocator, alignments, nanoTime);
+    CommitDesk desk =
+        new CommitDesk(state, new Allocator(policies, meters::linkSearch), alignments, nanoTime);
     PendingPods pending = new PendingPods();
+    DecisionLog decisions = new DecisionLog(clock);
     PlacementNews news =
-        new PlacementNews(new PodEvents(events::pod, nanoTime), bus::publish, clock);
+        new PlacementNews(new PodEvents(events::pod, nanoTime), bus::publish, decisions, clock);
     this.binder =
         new Binder(
             config.names(),
@@ -121,7 +127,7 @@ public final class SchedulerExtender {
     this.sweep = new ReservationSweep(lane, desk, bindings);
     ExtenderJson json = new ExtenderJson(config.names(), links);
     SnapshotReaders readers = new SnapshotReaders(vertx, "snapshot-readers", readers(config));
-    VerbClock clock = new VerbClock(meters, nanoTime);
+    VerbClock verbs = new VerbClock(meters, nanoTime);
     FilterVerb filter =
         new FilterVerb(allocator, alignments, json, config.coreHeadroom(), nanoTime);
     this.service =
@@ -135,9 +141,10 @@ public final class SchedulerExtender {
             readers,
             pending,
             news,
+            decisions,
             meters,
             this::awaitSync,
-            clock,
+            verbs,
             nanoTime);
     this.rare =
         new RareVerbs(
@@ -153,7 +160,9 @@ public final class SchedulerExtender {
             meters,
             this::awaitSync,
             () -> await(Future.all(synced, budgets.synced())),
-            clock);
+            verbs);
+    this.explainers = new SnapshotReaders(vertx, "explain", 1);
+    this.explain = new ExplainPage(decisions, state::snapshot, allocator, alignments, nanoTime);
     meters.inFlight(() -> inFlight);
     meters.workload(() -> learner.get().known());
   }
@@ -187,11 +196,21 @@ public final class SchedulerExtender {
     synced.onSuccess(in -> learn());
     ExtenderConfig.Server server = config.server();
     OpsVerticle ops =
-        new OpsVerticle(server.opsAddress(), server.opsPort(), registry, feed::missing);
+        new OpsVerticle(
+            server.opsAddress(), server.opsPort(), registry, feed::missing, this::explained);
     int instances = server.port() == 0 ? 1 : Runtime.getRuntime().availableProcessors();
     return Future.all(
         vertx.deployVerticle(this::verticle, new DeploymentOptions().setInstances(instances)),
         vertx.deployVerticle(ops));
+  }
+
+  /** {@code /explain/NAMESPACE/POD}. */
+  private Future<Optional<String>> explained(String path) {
+    String[] parts = path.split("/", -1);
+    boolean asked = parts.length == 4 && parts[0].isEmpty() && parts[1].equals("explain");
+    return asked
+        ? explainers.read(() -> explain.of(parts[2], parts[3]))
+        : Future.succeededFuture(Optional.empty());
   }
 
   private ExtenderVerticle verticle() {

@@ -2,6 +2,8 @@ package io.vgpu.control.testing;
 
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -53,6 +56,7 @@ public final class FakeApiServer implements AutoCloseable {
   private final Vertx vertx = Vertx.vertx();
   private final Map<String, ObjectNode> nodes = new TreeMap<>();
   private final Map<String, ObjectNode> pods = new TreeMap<>();
+  private final Map<String, Integer> schedulers = new ConcurrentHashMap<>();
   private final Map<String, ObjectNode> budgets = new TreeMap<>();
   private final List<Watcher> watchers = new CopyOnWriteArrayList<>();
   private final List<Call> calls = new CopyOnWriteArrayList<>();
@@ -244,6 +248,10 @@ public final class FakeApiServer implements AutoCloseable {
     } else if (request.method() == HttpMethod.GET
         && request.path().startsWith("/apis/policy/v1/")) {
       listOrWatch(request, path[4]);
+    } else if (request.method() == HttpMethod.GET && request.path().contains("/proxy/")) {
+      proxy(request, path[6]);
+    } else if (request.method() == HttpMethod.GET && path.length == 6) {
+      listInNamespace(request, path[4], path[5]);
     } else if (request.method() == HttpMethod.GET && path.length == 7) {
       get(request, path[6]);
     } else if (request.method() == HttpMethod.POST && request.path().endsWith("/binding")) {
@@ -295,6 +303,51 @@ public final class FakeApiServer implements AutoCloseable {
       objects(kind).values().forEach(o -> items.add(o.deepCopy()));
       answer(request, 200, list.toString());
     }
+  }
+
+  /** Pods of kube-system are schedulers; events are of all namespaces. */
+  private synchronized void listInNamespace(
+      HttpServerRequest request, String namespace, String kind) {
+    ObjectNode list = JSON.createObjectNode();
+    list.put("kind", kind.equals("pods") ? "PodList" : "EventList").put("apiVersion", "v1");
+    list.putObject("metadata").put("resourceVersion", Long.toString(version));
+    var items = list.putArray("items");
+    if (kind.equals("events")) {
+      String selector = request.getParam("fieldSelector");
+      events.stream()
+          .filter(
+              e ->
+                  selector == null
+                      || selector.endsWith(e.path("involvedObject").path("uid").asString()))
+          .forEach(items::add);
+    } else if (namespace.equals("kube-system")) {
+      schedulers
+          .keySet()
+          .forEach(
+              name -> {
+                ObjectNode pod = items.addObject();
+                pod.putObject("metadata").put("name", name).put("namespace", namespace);
+              });
+    }
+    answer(request, 200, list.toString());
+  }
+
+  /** A scheduler's pod, whose health port is {@code port} of this host. */
+  public synchronized void scheduler(String name, int port) {
+    schedulers.put(name, port);
+  }
+
+  private void proxy(HttpServerRequest request, String pod) {
+    int port = schedulers.getOrDefault(pod.split(":", -1)[0], 0);
+    String path = request.path().substring(request.path().indexOf("/proxy/") + 6);
+    Future<HttpClientResponse> response =
+        vertx
+            .createHttpClient()
+            .request(HttpMethod.GET, port, "127.0.0.1", path)
+            .compose(HttpClientRequest::send);
+    response
+        .compose(r -> r.body().onSuccess(body -> answer(request, r.statusCode(), body.toString())))
+        .onFailure(gone -> status(request, 503, String.valueOf(gone.getMessage())));
   }
 
   private Map<String, ObjectNode> objects(String kind) {

@@ -32,6 +32,11 @@ public final class PodReader implements AutoCloseable {
     this.names = names;
   }
 
+  /** What the scheduler says, over the same connection. */
+  public DecisionReader decisions() {
+    return new DecisionReader(client.get());
+  }
+
   /** The namespace of the kubeconfig's context. */
   public String defaultNamespace() {
     String namespace = client.get().getConfiguration().getNamespace();

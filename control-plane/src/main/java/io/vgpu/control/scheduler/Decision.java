@@ -1,0 +1,90 @@
+package io.vgpu.control.scheduler;
+
+import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.scheduler.Verdict.Refused;
+import io.vgpu.model.Reason;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was decided about one pod, as far as its last try went. Of the nodes only some are kept, the
+ * counts are of all. Immutable.
+ */
+record Decision(
+    PodRequest pod, Optional<Filtered> filtered, Optional<Ranked> ranked, Optional<Bound> bound) {
+  /** Nodes kept in full, and how many of each reason at least while there is room. */
+  static final int NODES = 32;
+
+  private static final int OF_EACH_REASON = 8;
+
+  /**
+   * What filter said.
+   *
+   * @param error it could not be judged; empty when it was
+   * @param nodes how many were asked about
+   * @param reasons how many were refused for which
+   * @param refused some of the refused
+   * @param fitting some of those that fit
+   */
+  record Filtered(
+      Instant at,
+      String error,
+      int nodes,
+      int fits,
+      Map<Reason, Integer> reasons,
+      Map<String, Refused> refused,
+      List<String> fitting,
+      String text) {
+    static Filtered failed(Instant at, String error) {
+      return new Filtered(at, error, 0, 0, Map.of(), Map.of(), List.of(), error);
+    }
+
+    static Filtered of(Instant at, FilterVerb.Answer.Judged judged) {
+      Map<Reason, Integer> reasons = new EnumMap<>(Reason.class);
+      Map<String, Refused> some = new LinkedHashMap<>();
+      judged
+          .refused()
+          .forEach(
+              (node, r) -> {
+                int seen = reasons.merge(r.reason(), 1, Integer::sum);
+                if (seen <= OF_EACH_REASON && some.size() < NODES) {
+                  some.put(node, r);
+                }
+              });
+      int nodes = judged.fitting().size() + judged.refused().size();
+      return new Filtered(
+          at,
+          "",
+          nodes,
+          judged.fitting().size(),
+          reasons,
+          some,
+          judged.fitting().keySet().stream().limit(NODES).toList(),
+          judged.fitting().isEmpty() ? AggregateText.of(nodes, judged.refused()) : "");
+    }
+  }
+
+  /** How the best nodes compared. */
+  record Ranked(Instant at, String why, List<Scored> nodes) {}
+
+  /**
+   * One of them.
+   *
+   * @param level what kube-scheduler was told, 0 to 10
+   * @param parts what the score is made of, in words
+   */
+  record Scored(String node, int level, int fitness, double score, String parts) {}
+
+  /**
+   * What bind did.
+   *
+   * @param error empty when the pod was bound
+   * @param plan cards and why; null where it was never planned
+   */
+  record Bound(Instant at, String node, String error, @Nullable Placement plan) {}
+}
