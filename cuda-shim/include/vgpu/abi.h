@@ -1,5 +1,5 @@
 /*
- * The shared memory between the node agent and the library inside a container: version 1.1 of its layout.
+ * The shared memory between the node agent and the library inside a container: version 1 of its layout.
  *
  * Three files, each mapped and each of one size for ever. `limits` and `load` are written by the agent alone and mounted
  * read-only; `usage` is written by the container and read by the agent as hostile input. This header is the only

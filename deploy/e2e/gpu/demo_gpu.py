@@ -120,6 +120,9 @@ class Demo:
         os.makedirs(self.path("driver", "usr", "lib64"))
         os.symlink(library, self.path("driver", "usr", "lib64", "libnvidia-ml.so.1"))
 
+    def driver_flags(self):
+        return ["--container-driver-root", self.path("driver")]
+
     def start(self):
         self.driver_root()
         os.makedirs(self.path("world"))
@@ -132,7 +135,7 @@ class Demo:
         agent = self.begin("agent", [
             *java_words, "io.vgpu.agent.AgentMain", "node", "--node-name", NODE, "--kubeconfig", where["kubeconfig"],
             "--device-plugin-path", where["plugins"], "--pod-resources-socket", where["podResources"], "--claim-key-file",
-            where["claimKey"], "--container-driver-root", self.path("driver"), "--manager-dir", self.path("manager"),
+            where["claimKey"], *self.driver_flags(), "--manager-dir", self.path("manager"),
             "--host-manager-dir", self.path("manager"), "--usage-dir", self.path("usage"), "--shim-library",
             os.path.join(self.o.binaries, "libvgpu-control.so"), "--ops-bind-address", "127.0.0.1", "--ops-bind-port",
             str(self.o.port), "--proc-root", self.path("proc")], self.env, stdout=subprocess.DEVNULL)
@@ -270,15 +273,15 @@ def has_card():
         return False
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(kind=Demo, name="gpu", about=__doc__):
+    p = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     agent = os.path.join(ROOT, "agent", "target")
     p.add_argument("--binaries", default=os.path.join(ROOT, "cuda-shim", "build"))
     p.add_argument("--classpath", default=":".join([os.path.join(agent, "classes"), os.path.join(agent, "test-classes"),
                                                     os.path.join(agent, "lib", "*")]))
     p.add_argument("--fake", metavar="PROFILE", help="run on the fake libraries, on these cards")
     p.add_argument("--port", type=int, default=13458, help="of the agent's metrics, on loopback")
-    p.add_argument("--out", default=os.path.join(ROOT, "build", "gpu-demo.json"))
+    p.add_argument("--out", default=os.path.join(ROOT, "build", name + "-demo.json"))
     o = p.parse_args()
     o.binaries = os.path.abspath(o.binaries)
     if not o.fake and not has_card():
@@ -288,7 +291,7 @@ def main():
         own_mounts()
     holds = False
     with tempfile.TemporaryDirectory() as place:
-        demo = Demo(o, place)
+        demo = kind(o, place)
         try:
             demo.run()
             holds = True
@@ -303,7 +306,7 @@ def main():
     os.makedirs(os.path.dirname(os.path.abspath(o.out)), exist_ok=True)
     with open(o.out, "w") as f:
         json.dump({"holds": holds, "fake": bool(o.fake), "steps": demo.steps}, f, indent=1)
-    print("demo-gpu: " + ("PASS" if holds else "FAIL"), flush=True)
+    print(f"demo-{name}: " + ("PASS" if holds else "FAIL"), flush=True)
     return 0 if holds else 1
 
 

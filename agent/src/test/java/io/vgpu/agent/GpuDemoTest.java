@@ -13,7 +13,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code make demo-gpu}, on the fake libraries: the agent as a process, and what runs under it. */
+/**
+ * {@code make demo-gpu} and the like, on the fake libraries: the agent as a process, and what runs
+ * under it.
+ */
 class GpuDemoTest {
   private static final int CANNOT_MOUNT = 77;
 
@@ -21,11 +24,29 @@ class GpuDemoTest {
 
   @Test
   void aPodOfTheAgentGetsItsMemoryAndItsShareOfTheCard() throws Exception {
+    assertThat(run("demo_gpu.py"))
+        .contains("ok     memory: total 1024 MiB, refused beyond")
+        .contains("ok     what a context takes is measured: 300 MiB")
+        .contains("ok     cores: share 10 +- 1 %")
+        .endsWith("demo-gpu: PASS\n");
+  }
+
+  @Test
+  void onAPartitionedCardItIsAClientAndNeverHasMoreThanItsShare() throws Exception {
+    assertThat(run("demo_mps.py"))
+        .contains("ok     it has at most 10 % of the multiprocessors: 12 of 132")
+        .contains("ok     without the variable its share is kept by time")
+        .contains("ok     the agent ends its daemons: []")
+        .contains("ok     without a daemon too")
+        .endsWith("demo-mps: PASS\n");
+  }
+
+  private String run(String script) throws Exception {
     Path said = dir.resolve("said");
     Process demo =
         new ProcessBuilder(
                 "python3",
-                Built.profile("../gpu/demo_gpu.py").toString(),
+                Built.profile("../gpu/" + script).toString(),
                 "--fake",
                 Built.profile("8xH200.gpus").toString(),
                 "--binaries",
@@ -47,11 +68,7 @@ class GpuDemoTest {
     String output = Files.readString(said, StandardCharsets.UTF_8);
     assumeThat(demo.exitValue()).as(output).isNotEqualTo(CANNOT_MOUNT);
     assertThat(demo.exitValue()).as(output).isZero();
-    assertThat(output)
-        .contains("ok     memory: total 1024 MiB, refused beyond")
-        .contains("ok     what a context takes is measured: 300 MiB")
-        .contains("ok     cores: share 10 +- 1 %")
-        .endsWith("demo-gpu: PASS\n");
+    return output;
   }
 
   private static int freePort() throws IOException {
