@@ -1,5 +1,6 @@
 package io.vgpu.control.cli;
 
+import io.vgpu.claim.Names;
 import io.vgpu.control.simulate.Chart;
 import io.vgpu.control.simulate.Point;
 import io.vgpu.control.simulate.PointTable;
@@ -74,6 +75,12 @@ final class SimulateCommand implements Callable<Integer> {
   @Option(names = "--format", defaultValue = "table", description = "table, json or csv")
   private Format format = Format.TABLE;
 
+  @Option(
+      names = "--domain",
+      defaultValue = Names.DEFAULT_DOMAIN,
+      description = "prefix of our resources and annotations in YAML")
+  private String domain = Names.DEFAULT_DOMAIN;
+
   @Option(names = "--chart", description = "SVG file: allocated and fragmented, by what arrived")
   private @Nullable Path chart;
 
@@ -85,7 +92,7 @@ final class SimulateCommand implements Callable<Integer> {
       throw new UsageException("--inflate " + inflate + ": must be above 0 and at most 100");
     }
     List<String> words = policies.stream().map(Simulation::known).toList();
-    Simulation simulation = new Simulation(SimFiles.read(nodes, pods), inflate);
+    Simulation simulation = new Simulation(SimFiles.read(nodes, pods, names()), inflate);
     PrintWriter out = spec.commandLine().getOut();
     ProgressBar bar = new ProgressBar(spec.commandLine().getErr(), System.console() != null);
     List<Point> points = new ArrayList<>();
@@ -109,6 +116,14 @@ final class SimulateCommand implements Callable<Integer> {
       write(file, Chart.svg(points));
     }
     return 0;
+  }
+
+  private Names names() {
+    try {
+      return new Names(domain);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("--domain: " + e.getMessage());
+    }
   }
 
   private static void write(Path file, String text) {

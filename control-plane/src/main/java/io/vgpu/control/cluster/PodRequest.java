@@ -27,6 +27,11 @@ public record PodRequest(
     zeroNumber = List.copyOf(zeroNumber);
   }
 
+  /** The same for all pods that ask for the same. */
+  public PodRequest nameless() {
+    return new PodRequest(new PodRef("any", "any", "any"), "", demand, wishes, 0, zeroNumber, host);
+  }
+
   /** The same pod, ranked by another node policy. */
   public PodRequest ranked(PlacementPolicy policy) {
     return new PodRequest(

@@ -16,6 +16,7 @@ import io.vgpu.model.PodDemand;
 import io.vgpu.model.PodRef;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -88,11 +89,10 @@ final class Openb {
         throw row.wrong("name", "must not be empty");
       }
       PodRequest request = request(row, count, share);
-      PodRequest nameless = named(request, "any");
-      int kind = kinds.computeIfAbsent(nameless, k -> kinds.size());
+      int kind = kinds.computeIfAbsent(request.nameless(), k -> kinds.size());
       pods.add(new SimPod(request, kind, share, count));
     }
-    pods.sort(java.util.Comparator.comparing(p -> p.request().pod().name()));
+    pods.sort(Comparator.comparing(p -> p.request().pod().name()));
     return pods;
   }
 
@@ -115,10 +115,5 @@ final class Openb {
         0,
         List.of(),
         host);
-  }
-
-  private static PodRequest named(PodRequest r, String name) {
-    return new PodRequest(
-        new PodRef("default", name, name), "", r.demand(), r.wishes(), 0, List.of(), r.host());
   }
 }
