@@ -54,11 +54,17 @@ public final class WorkloadHistory {
             new Counted(
                 a.weight().plus(b.weight()), Math.max(a.cardMemoryMiB(), b.cardMemoryMiB())));
     if (kinds.size() > MOST) {
-      kinds.entrySet().stream()
-          .min(Comparator.comparingDouble(e -> e.getValue().weight().pods()))
-          .map(Map.Entry::getKey)
-          .ifPresent(kinds::remove);
+      forgetTheRarest();
     }
+  }
+
+  private void forgetTheRarest() {
+    kinds.entrySet().stream()
+        .sorted(Comparator.comparingDouble(e -> e.getValue().weight().pods()))
+        .limit(MOST / 4)
+        .map(Map.Entry::getKey)
+        .toList()
+        .forEach(kinds::remove);
   }
 
   /** Measures from a later moment; what is too long ago becomes nothing. */

@@ -25,7 +25,7 @@ public final class WorkloadModel {
   private final TypicalPods typical;
   private final Fragments fragments;
   private final UsableCapacity capacity;
-  private final Map<String, Double> prices;
+  private final boolean priced;
   private final Map<String, boolean[]> onModel = new ConcurrentHashMap<>();
   private final StateMemo usable;
 
@@ -42,7 +42,7 @@ public final class WorkloadModel {
     this.typical = TypicalPods.of(weights);
     this.fragments = new Fragments(typical);
     this.capacity = new UsableCapacity(typical, seed);
-    this.prices = Prices.of(typical, cluster);
+    this.priced = Prices.matter(typical);
     this.usable = new StateMemo(STATES, this::usable);
   }
 
@@ -91,9 +91,18 @@ public final class WorkloadModel {
     return capacity.of(key.cpu(), key.memory(), key.cards(), onModel(key.model()));
   }
 
-  /** How much scarcer than others a model is for those who insist on it; 0 where nobody does. */
-  public double price(String model) {
-    return prices.getOrDefault(model, 0.0);
+  /** Whether some pods insist on models, so that these have a price. */
+  public boolean priced() {
+    return priced;
+  }
+
+  /**
+   * How much scarcer than others each model is for those who insist on it; 0 where nobody does.
+   *
+   * @param left of each model in the whole cluster, thousandths of cards
+   */
+  public Map<String, Double> prices(Map<String, Long> left) {
+    return Prices.of(typical, left);
   }
 
   /** Best fit, 0 to 1: 1 where neither CPU nor cards are left. */

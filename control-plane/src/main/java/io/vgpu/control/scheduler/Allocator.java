@@ -154,7 +154,6 @@ public final class Allocator {
               Standing after = node.with(footprint);
               return Room.of(after.host(), after.cards());
             },
-            pod.wishes().types().isEmpty(),
             look));
   }
 

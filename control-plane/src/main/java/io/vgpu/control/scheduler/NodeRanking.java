@@ -2,11 +2,14 @@ package io.vgpu.control.scheduler;
 
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
+import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.policy.Look;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Ranks nodes for one pod by its node policy: all of them at a quick look, the best of them again
@@ -36,18 +39,27 @@ public final class NodeRanking {
   /**
    * The nodes that the pod fits, best first.
    *
-   * @param deepNodes how many of the best at a quick look deserve a deep one
+   * @param policy the pod's node policy
+   * @param left of each model in the whole cluster, thousandths of cards; asked for where it counts
    */
-  public List<Assessed> rank(PodRequest pod, List<Standing> nodes, int deepNodes) {
+  public List<Assessed> rank(
+      PodRequest pod,
+      List<Standing> nodes,
+      AllocationPolicy policy,
+      Supplier<Map<String, Long>> left) {
+    Map<String, Double> tolls =
+        policy.takesTolls() && pod.wishes().types().isEmpty() && pod.demand().asksForVgpu()
+            ? policy.tolls(left.get())
+            : Map.of();
     List<Assessed> ranked = new ArrayList<>(nodes.size());
     for (Standing node : nodes) {
-      looks.at(pod, node, Look.QUICK).ifPresent(ranked::add);
+      looks.at(pod, node, Look.QUICK).map(a -> a.less(tolls)).ifPresent(ranked::add);
     }
     ranked.sort(ORDER);
-    if (deepNodes > 0) {
-      List<Assessed> best = ranked.subList(0, Math.min(deepNodes, ranked.size()));
+    if (policy.deepNodes() > 0) {
+      List<Assessed> best = ranked.subList(0, Math.min(policy.deepNodes(), ranked.size()));
       // the scores of the two looks do not compare: those behind stay behind, in their order
-      best.replaceAll(a -> looks.at(pod, a.node(), Look.DEEP).orElse(a));
+      best.replaceAll(a -> looks.at(pod, a.node(), Look.DEEP).map(d -> d.less(tolls)).orElse(a));
       best.sort(ORDER);
     }
     return ranked;

@@ -5,6 +5,7 @@ import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.cluster.TopologyMode;
+import io.vgpu.control.packing.Left;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.topology.Alignment;
@@ -29,6 +30,7 @@ final class PrioritizeVerb {
   private final Allocator allocator;
   private final Alignments alignments;
   private final FilterVerb filter;
+  private final Left left = new Left();
   private final PlacementPolicy steer;
   private final LongSupplier nanoTime;
 
@@ -94,7 +96,7 @@ final class PrioritizeVerb {
     Alignment alignment = alignments.of(pod, snapshot::node);
     List<Assessed> ranked =
         new NodeRanking((p, node, look) -> allocator.assess(p, node, look, alignment))
-            .rank(pod, nodes, policy.deepNodes());
+            .rank(pod, nodes, policy, () -> left.of(snapshot.all()));
     List<Ranking.Scored> ordered =
         ranked.stream()
             .map(a -> new Ranking.Scored(a.node().node().name(), a.fitness(), a.score()))

@@ -35,7 +35,7 @@ final class KubeYaml {
   private final SlimRecords slim;
 
   KubeYaml(Names names) {
-    this.slim = new SlimRecords(names);
+    this.slim = new SlimRecords(names, true);
   }
 
   /** All nodes, empty. */

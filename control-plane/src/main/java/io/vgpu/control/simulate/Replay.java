@@ -28,6 +28,7 @@ final class Replay {
   private final AllocationPolicy policy;
   private final List<Standing> nodes = new ArrayList<>();
   private final double[] fragments;
+  private final Map<String, Long> left = new HashMap<>();
   private final Allocator allocator;
   private final Looked looked;
   private final NodeRanking ranking;
@@ -40,6 +41,7 @@ final class Replay {
     for (NodeView node : cluster.nodes()) {
       places.put(node.name(), nodes.size());
       nodes.add(node.standing("", 0, true));
+      count(nodes.getLast(), 1);
     }
     this.fragments = new double[nodes.size()];
     for (int i = 0; i < fragments.length; i++) {
@@ -86,6 +88,11 @@ final class Replay {
         policy.word(), seed, 100 * arrived, 100 * allocated, 100 * sum / cluster.totalMilli());
   }
 
+  private void count(Standing node, int sign) {
+    Room room = Room.of(node.host(), node.cards());
+    left.merge(room.model(), (long) sign * room.free(), Long::sum);
+  }
+
   /** Where the product would put it. */
   private Optional<Assessed> place(SimPod pod) {
     List<Standing> candidates = new ArrayList<>(nodes.size());
@@ -95,7 +102,7 @@ final class Replay {
       }
     }
     looked.of(pod);
-    List<Assessed> ranked = ranking.rank(pod.request(), candidates, policy.deepNodes());
+    List<Assessed> ranked = ranking.rank(pod.request(), candidates, policy, () -> left);
     Optional<Assessed> best =
         policy instanceof RandomChoice dice && !ranked.isEmpty()
             // kept answers would be dice thrown once
@@ -109,6 +116,8 @@ final class Replay {
     int place = places.getOrDefault(chosen.node().node().name(), -1);
     Standing after = chosen.node().with(chosen.footprint());
     nodes.set(place, after);
+    count(chosen.node(), -1);
+    count(after, 1);
     fragments[place] = fragmented(after);
   }
 }

@@ -153,7 +153,12 @@ final class PlanCases {
     List<String> expected = words.get("order").valueStream().map(JsonNode::asString).toList();
     assertThat(
             new NodeRanking(allocator::assess)
-                .rank(CaseNodes.pod(words).request(), standing, 0).stream()
+                    .rank(
+                        CaseNodes.pod(words).request(),
+                        standing,
+                        allocator.nodePolicy(CaseNodes.pod(words).request()),
+                        Map::of)
+                    .stream()
                     .map(a -> a.node().node().name())
                     .toList())
         .isEqualTo(expected);

@@ -1,6 +1,7 @@
 package io.vgpu.control.scheduler.policy;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * How nodes are ranked and cards are ordered: a plug-in, which {@link Policies} knows by its word.
@@ -23,6 +24,21 @@ public interface AllocationPolicy {
 
   /** How well the pod goes to the node with the cards chosen, higher is better. */
   double score(NodeChoice choice);
+
+  /** Whether {@link #tolls} says anything. */
+  default boolean takesTolls() {
+    return false;
+  }
+
+  /**
+   * What a pod that would run on any model loses in score for each thousandth of a card of a model.
+   * It depends on the whole cluster, so it is no part of a node's score.
+   *
+   * @param left of each model in the whole cluster, thousandths of cards
+   */
+  default Map<String, Double> tolls(Map<String, Long> left) {
+    return Map.of();
+  }
 
   /** All candidates, best first (control-plane.md 3.10). */
   List<CardRank> order(CardChoice choice);

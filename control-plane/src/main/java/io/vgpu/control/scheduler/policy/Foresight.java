@@ -4,7 +4,9 @@ import io.vgpu.control.packing.Room;
 import io.vgpu.control.packing.WorkloadModel;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -53,11 +55,21 @@ public final class Foresight implements AllocationPolicy {
     Room before = choice.before().get();
     Room after = choice.after().get();
     int taken = before.free() - after.free();
-    double price = choice.anyModel() ? PRICE_WEIGHT * now.price(after.model()) * taken : 0;
     return gain(now, value(now, before, choice.look()), after, choice.look())
         + taken
-        + TIGHT_WEIGHT * now.tight(after)
-        - price;
+        + TIGHT_WEIGHT * now.tight(after);
+  }
+
+  @Override
+  public boolean takesTolls() {
+    return model.get().enough() && model.get().priced();
+  }
+
+  @Override
+  public Map<String, Double> tolls(Map<String, Long> left) {
+    Map<String, Double> tolls = new HashMap<>(model.get().prices(left));
+    tolls.replaceAll((name, price) -> PRICE_WEIGHT * price);
+    return tolls;
   }
 
   /** What a room is worth to pods to come, as far as this look goes. */

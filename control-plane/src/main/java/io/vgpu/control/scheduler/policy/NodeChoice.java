@@ -10,12 +10,6 @@ import java.util.function.Supplier;
  * @param weights of the sums' dimensions, by what the pod asks for
  * @param before room of the node without the pod
  * @param after room of the node with it
- * @param anyModel whether the pod would run on cards of every model
  */
 public record NodeChoice(
-    NodeLoad load,
-    Weights weights,
-    Supplier<Room> before,
-    Supplier<Room> after,
-    boolean anyModel,
-    Look look) {}
+    NodeLoad load, Weights weights, Supplier<Room> before, Supplier<Room> after, Look look) {}
