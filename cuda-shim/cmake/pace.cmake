@@ -12,16 +12,18 @@ target_sources(shim-objects PRIVATE ${pace_modules})
 # ---- real processes under the library, on the fake card ---------------------------------------------------------------
 
 add_executable(pace-tenant test/pace/tenant.c)
+add_executable(pace-family test/pace/family.c)
 target_link_libraries(pace-tenant PRIVATE fake-cuda)
+target_link_libraries(pace-family PRIVATE fake-cuda pthread)
 add_executable(pace-share test/pace/share_test.c test/pace/container.c test/fake/gpu/gpu_read.c)
-foreach(program pace-tenant pace-share)
+foreach(program pace-tenant pace-family pace-share)
   target_compile_definitions(${program} PRIVATE _DEFAULT_SOURCE)
   target_include_directories(${program} PRIVATE test/unit test/fake test/fake/cuda)
   vgpu_as_shipped(${program})
 endforeach()
-foreach(case alone none two siblings balance mps)
+foreach(case alone none two siblings balance mps forks cards brief)
   add_test(NAME pace-share-${case} COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh pace-${case} $<TARGET_FILE:pace-share>
-    $<TARGET_FILE:vgpu-control> $<TARGET_FILE:pace-tenant> ${case})
+    $<TARGET_FILE:vgpu-control> $<TARGET_FILE:pace-tenant> $<TARGET_FILE:pace-family> ${case})
   set_tests_properties(pace-share-${case} PROPERTIES LABELS "native;as-shipped" TIMEOUT 120 RUN_SERIAL ON)
 endforeach()
 

@@ -43,8 +43,19 @@ bool container_make(struct container *c, const char *name, uint32_t flags, uint3
   struct vgpu_limits_device *d = &c->limits->devices[0];
   (void)snprintf(d->uuid, sizeof d->uuid, "GPU-02000200-0000-0000-0000-000000000000");
   d->mem_limit = d->mem_physical = (uint64_t)32 << 30;
+  c->visible = "0";
   container_limit(c, flags, permille, soft_permille);
   return true;
+}
+
+void container_second_card(struct container *c, uint32_t flags, uint32_t permille) {
+  struct vgpu_limits_device *d = &c->limits->devices[1];
+  *d = c->limits->devices[0];
+  (void)snprintf(d->uuid, sizeof d->uuid, "GPU-02000200-0000-0000-0000-000000000001");
+  d->flags = flags | VGPU_LIMIT_ACTIVE | VGPU_LIMIT_MEMORY;
+  d->core_hard_permille = d->core_soft_permille = permille;
+  c->limits->header.device_count = c->usage->header.device_count = c->load->header.device_count = 2;
+  c->visible = "0,1";
 }
 
 void container_limit(struct container *c, uint32_t flags, uint32_t permille, uint32_t soft_permille) {
@@ -77,7 +88,7 @@ pid_t container_run(const struct container *c, const char *library, const char *
   (void)snprintf(s, sizeof s, "%d", sync);
   (void)setenv("CUDA_SHIM_CONFIG_DIR", c->directory, 1);
   (void)setenv("LD_PRELOAD", library, 1);
-  (void)setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+  (void)setenv("CUDA_VISIBLE_DEVICES", c->visible, 1);
   (void)execl(tenant, tenant, ns, n, s, (char *)NULL);
   _exit(127);
 }

@@ -12,10 +12,14 @@ struct container {
   struct vgpu_limits *limits;
   struct vgpu_usage *usage;
   struct vgpu_load *load;
+  const char *visible; /* cards of on_cards.sh */
 };
 
 /* With one device entry, of card 0 of on_cards.sh. */
 bool container_make(struct container *c, const char *name, uint32_t flags, uint32_t permille, uint32_t soft_permille);
+
+/* A second entry, of card 1; before anybody runs in it. */
+void container_second_card(struct container *c, uint32_t flags, uint32_t permille);
 
 /* In place, by the seqlock, as the agent does it. */
 void container_limit(struct container *c, uint32_t flags, uint32_t permille, uint32_t soft_permille);

@@ -92,7 +92,7 @@ final class PluginWiring {
                 shim,
                 partitions,
                 () -> {
-                  keys.refresh(); // a small file, and only while a pod is admitted
+                  keys.refresh(); // reads it only when it was replaced
                   return keys.get();
                 },
                 () -> policy,

@@ -7,6 +7,7 @@ import io.vgpu.runtime.UsageException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,6 +33,34 @@ class ClaimKeysTest {
     Files.writeString(file, "fedcba9876543210\n0123456789abcdef\n");
     assertThat(keys.refresh()).isTrue();
     assertThat(keys.get()).isNotSameAs(first);
+  }
+
+  @Test
+  void aFileThatIsAsItWasIsNotReadAgain(@TempDir Path dir) throws IOException {
+    Path file = Files.writeString(dir.resolve("keys"), "0123456789abcdef\n");
+    ClaimKeys keys = new ClaimKeys(file);
+    keys.refresh();
+    keys.refresh();
+    FileTime then = Files.getLastModifiedTime(file);
+    Files.writeString(file, "fedcba9876543210\n"); // as long, and it says the same time
+    Files.setLastModifiedTime(file, then);
+    assertThat(keys.refresh()).as("nothing tells that it should be read").isFalse();
+    Files.setLastModifiedTime(file, FileTime.from(then.toInstant().plusMillis(1)));
+    assertThat(keys.refresh()).isTrue();
+  }
+
+  @Test
+  void aSecretIsReplacedByAnotherFileBehindTheSameName(@TempDir Path dir) throws IOException {
+    Path old = Files.writeString(dir.resolve("old"), "0123456789abcdef\n");
+    Path next = Files.writeString(dir.resolve("next"), "fedcba9876543210\n");
+    Files.setLastModifiedTime(next, Files.getLastModifiedTime(old));
+    Path file = Files.createSymbolicLink(dir.resolve("keys"), old);
+    ClaimKeys keys = new ClaimKeys(file);
+    keys.refresh();
+    keys.refresh();
+    Files.delete(file);
+    Files.createSymbolicLink(file, next);
+    assertThat(keys.refresh()).isTrue();
   }
 
   @Test

@@ -1,12 +1,11 @@
 package io.vgpu.agent.kube;
 
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
+import io.vgpu.agent.testing.LoopbackServer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -18,41 +17,29 @@ final class FakeNodeApi implements AutoCloseable {
   final List<String> requests = new CopyOnWriteArrayList<>();
   final List<String> patches = new CopyOnWriteArrayList<>();
   final AtomicInteger failures = new AtomicInteger();
-  private final HttpServer server;
+  private final LoopbackServer server;
   private final String nodeJson;
 
   FakeNodeApi(Vertx vertx, String nodeJson)
       throws ExecutionException, InterruptedException, TimeoutException {
     this.nodeJson = nodeJson;
-    this.server =
-        vertx
-            .createHttpServer()
-            .requestHandler(this::answer)
-            .listen(0, "127.0.0.1")
-            .toCompletionStage()
-            .toCompletableFuture()
-            .get(10, TimeUnit.SECONDS);
+    this.server = new LoopbackServer(vertx, this::answer);
   }
 
   String url() {
-    return "http://127.0.0.1:" + server.actualPort();
+    return server.url();
   }
 
-  private void answer(HttpServerRequest request) {
+  private void answer(HttpServerRequest request, String body) {
     requests.add(request.method() + " " + request.path());
-    request
-        .body()
-        .onSuccess(
-            body -> {
-              if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
-                request.response().setStatusCode(503).end("{}");
-                return;
-              }
-              if (request.method().name().equals("PATCH")) {
-                patches.add(request.getHeader("Content-Type") + " " + body);
-              }
-              request.response().putHeader("Content-Type", "application/json").end(nodeJson);
-            });
+    if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+      LoopbackServer.json(request, 503, "{}");
+      return;
+    }
+    if (request.method().name().equals("PATCH")) {
+      patches.add(request.getHeader("Content-Type") + " " + body);
+    }
+    LoopbackServer.json(request, 200, nodeJson);
   }
 
   @Override

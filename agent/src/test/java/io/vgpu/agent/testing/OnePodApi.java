@@ -2,7 +2,6 @@ package io.vgpu.agent.testing;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonArray;
@@ -10,7 +9,6 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -19,28 +17,19 @@ import org.jspecify.annotations.Nullable;
  * keeps none. Loopback only.
  */
 final class OnePodApi implements AutoCloseable {
-  private static final long BOUND = 10;
-
   private final String node;
-  private final HttpServer server;
+  private final LoopbackServer server;
   private final List<HttpServerResponse> watches = new CopyOnWriteArrayList<>();
   private volatile @Nullable JsonObject pod;
 
   OnePodApi(Vertx vertx, String node)
       throws ExecutionException, InterruptedException, TimeoutException {
     this.node = node;
-    this.server =
-        vertx
-            .createHttpServer()
-            .requestHandler(this::answer)
-            .listen(0, "127.0.0.1")
-            .toCompletionStage()
-            .toCompletableFuture()
-            .get(BOUND, TimeUnit.SECONDS);
+    this.server = new LoopbackServer(vertx, this::answer);
   }
 
   String url() {
-    return "http://127.0.0.1:" + server.actualPort();
+    return server.url();
   }
 
   /** From now on the pod is there. */
@@ -53,11 +42,7 @@ final class OnePodApi implements AutoCloseable {
     return new JsonObject().put("type", "ADDED").put("object", pod).encode() + "\n";
   }
 
-  private void answer(HttpServerRequest request) {
-    request.bodyHandler(body -> answerWhole(request));
-  }
-
-  private void answerWhole(HttpServerRequest request) {
+  private void answer(HttpServerRequest request, String unusedBody) {
     String path = request.path();
     JsonObject present = pod;
     boolean pods = path.endsWith("/pods");
@@ -102,11 +87,7 @@ final class OnePodApi implements AutoCloseable {
   }
 
   private static void send(HttpServerRequest request, int status, JsonObject json) {
-    request
-        .response()
-        .setStatusCode(status)
-        .putHeader("Content-Type", "application/json")
-        .end(json.encode());
+    LoopbackServer.json(request, status, json.encode());
   }
 
   @Override
