@@ -18,18 +18,9 @@ foreach(name share attack turns slicer)
   set_tests_properties(refund-${name} PROPERTIES LABELS native TIMEOUT 60)
 endforeach()
 
-vgpu_test_program(fuzz-refund test/fuzz/fuzz_refund.c ${refund_sources})
-vgpu_test_program(fuzz-refund-planted test/fuzz/fuzz_refund.c test/fuzz/planted_ring.c ${refund_sources})
+vgpu_fuzz(refund test/fuzz/fuzz_refund.c ${refund_sources})
+vgpu_fuzz_planted(refund test/fuzz/fuzz_refund.c test/fuzz/planted_ring.c ${refund_sources})
 target_link_options(fuzz-refund-planted PRIVATE -Wl,--wrap=refund_share_of)
-foreach(program fuzz-refund fuzz-refund-planted)
-  target_compile_options(${program} PRIVATE ${sanitize})
-  target_link_options(${program} PRIVATE ${sanitize})
-  add_test(NAME ${program} COMMAND ${program})
-endforeach()
-set_tests_properties(fuzz-refund fuzz-refund-planted PROPERTIES LABELS "native;fuzz" TIMEOUT 120)
-set_tests_properties(fuzz-refund-planted PROPERTIES WILL_FAIL ON)
-add_custom_command(TARGET fuzz POST_BUILD
-  COMMAND sh -c "FUZZ_ITERATIONS=\${FUZZ_ITERATIONS:-500000} \"$1\"" fuzz $<TARGET_FILE:fuzz-refund> VERBATIM USES_TERMINAL)
 
 # what the agent's arithmetic is compared with, by its tests
 refund_program(refund-replay test/refund/replay.c)

@@ -34,35 +34,38 @@ static size_t make_good(uint64_t kind) {
   }
 }
 
-int main(void) {
-  struct fuzz f = fuzz_begin(60000);
+static uint64_t accepted;
+
+static uint64_t block(struct fuzz *f) {
   static struct region region;
+  static FILE *sink;
   char error[REGION_ERROR_BYTES];
-  uint64_t accepted = 0;
-  FILE *sink = fopen("/dev/null", "we");
-  if (sink == NULL) return 2;
-  for (uint64_t i = 0; i < f.rounds; i++) {
-    size_t length = make_good(i % 64 == 0 ? 2 : i % 2);
-    size_t busy = i % 4 == 0 ? length : VGPU_HEADER_BYTES + 2 * VGPU_LIMITS_STRIDE; /* where mutations bite */
-    size_t kept = i % 16 == 1 ? fuzz_below(&f, length) : length;
-    unsigned char *bytes = malloc(kept + 1);
-    if (bytes == NULL) return 2;
-    memcpy(bytes, &good, kept);
-    fuzz_mutate(&f, bytes, kept < busy ? kept : busy);
-    struct memory memory = {bytes, kept, i % 3 == 0 ? &f : NULL};
-    struct region_source source = {read_memory, &memory, kept};
-    if (region_read(&source, &region, error)) {
-      if (strchr(error, ':') == NULL) abort();
-    } else {
-      accepted++;
-      if (region.header.device_count > VGPU_MAX_DEVICES || region.header.slot_high_water > VGPU_SLOTS) {
-        if (region.kind == REGION_USAGE || region.header.device_count > VGPU_MAX_DEVICES) abort();
-      }
-      region_print(sink, i % 2 == 0, "region", &region);
+  if (sink == NULL) sink = fopen("/dev/null", "we");
+  if (sink == NULL) exit(2);
+  size_t length = make_good(fuzz_below(f, 64) == 0 ? 2 : fuzz_below(f, 2));
+  size_t busy = fuzz_below(f, 4) == 0 ? length : VGPU_HEADER_BYTES + 2 * VGPU_LIMITS_STRIDE; /* where mutations bite */
+  size_t kept = fuzz_below(f, 16) == 1 ? fuzz_below(f, length) : length;
+  unsigned char *bytes = malloc(kept + 1);
+  if (bytes == NULL) exit(2);
+  memcpy(bytes, &good, kept);
+  fuzz_mutate(f, bytes, kept < busy ? kept : busy);
+  struct memory memory = {bytes, kept, fuzz_below(f, 3) == 0 ? f : NULL};
+  struct region_source source = {read_memory, &memory, kept};
+  if (region_read(&source, &region, error)) {
+    if (strchr(error, ':') == NULL) abort();
+  } else {
+    accepted++;
+    if (region.header.device_count > VGPU_MAX_DEVICES || region.header.slot_high_water > VGPU_SLOTS) {
+      if (region.kind == REGION_USAGE || region.header.device_count > VGPU_MAX_DEVICES) abort();
     }
-    free(bytes);
+    region_print(sink, fuzz_below(f, 2) == 0, "region", &region);
   }
-  (void)fclose(sink);
-  (void)printf("%llu accepted\n", (unsigned long long)accepted);
-  return accepted > 0 && accepted < f.rounds ? 0 : 1;
+  free(bytes);
+  return 1;
+}
+
+static const char *wrong(uint64_t rounds) { return accepted > 0 && accepted < rounds ? NULL : "all accepted, or none"; }
+
+int main(int argc, char **argv) {
+  return fuzz_main(argc, argv, &(struct fuzz_target){.rounds = 60000, .block = block, .wrong = wrong});
 }

@@ -10,6 +10,8 @@
 #include "model.h"
 #include "process.h"
 
+enum { ROUNDS = 64 };
+
 static struct vgpu_limits good_limits_copy;
 
 static void allow(CUresult result) {
@@ -58,18 +60,25 @@ static void fresh(void) {
   good_limits_copy = *regions.limits;
 }
 
-int main(void) {
-  struct fuzz f = fuzz_begin(20000);
-  if (setenv("CUDA_SHIM_LOG", "0", 1) != 0) return 2;
-  uint64_t granted = 0;
-  for (uint64_t i = 0; i < f.rounds; i++) {
-    if (i % 64 == 0) fresh();
-    scribble(&f);
-    use_them(&f);
-    if (i % 64 == 60) open_them(&f);
-    if (vgpu_process_claimed() != NULL) granted++;
+static uint64_t started;
+
+static uint64_t block(struct fuzz *f) {
+  fresh();
+  for (int i = 0; i < ROUNDS; i++) {
+    scribble(f);
+    use_them(f);
+    if (i == ROUNDS - 4) open_them(f);
+    if (vgpu_process_claimed() != NULL) started++;
     *regions.limits = good_limits_copy;
   }
-  (void)printf("%llu rounds in a started process\n", (unsigned long long)granted);
-  return granted > f.rounds / 2 ? 0 : 1;
+  return ROUNDS;
+}
+
+static const char *wrong(uint64_t rounds) {
+  return started > rounds / 2 ? NULL : "most rounds were in a process that had not started";
+}
+
+int main(int argc, char **argv) {
+  if (setenv("CUDA_SHIM_LOG", "0", 1) != 0) return 2;
+  return fuzz_main(argc, argv, &(struct fuzz_target){.rounds = 20000, .block = block, .wrong = wrong});
 }

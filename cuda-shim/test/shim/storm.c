@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../fuzz/fuzz.h"
 #include "../unit/check.h"
+#include "../unit/draws.h"
 #include "hooks.h"
 #include "ledger.h"
 #include "model.h"
@@ -64,7 +64,7 @@ static CUresult counted_free(CUdeviceptr at) {
 }
 
 static void tenant(int index, uint64_t seed) {
-  struct fuzz f = {.state = seed};
+  uint64_t state = seed;
   CUdeviceptr mine[16] = {0};
   me = index;
   model_begin(1 << 20);
@@ -76,13 +76,13 @@ static void tenant(int index, uint64_t seed) {
   library_forget();
   if (vgpu_on_cuInit(0) != CUDA_SUCCESS) _exit(3);
   for (;;) {
-    uint64_t i = fuzz_below(&f, 16);
+    uint64_t i = draws_below(&state, 16);
     if (mine[i] != 0) {
       if (vgpu_on_cuMemFree_v2(mine[i]) != CUDA_SUCCESS) _exit(4);
       mine[i] = 0;
       continue;
     }
-    uint64_t size = (1 + fuzz_below(&f, 64)) * MODEL_MIB;
+    uint64_t size = (1 + draws_below(&state, 64)) * MODEL_MIB;
     CUresult result = vgpu_on_cuMemAlloc_v2(&mine[i], size);
     if (result == CUDA_SUCCESS) {
       sizes[mine[i] >> 20 & 4095] = size;
@@ -120,23 +120,23 @@ static int64_t now_ms(void) {
 
 int main(int argc, char **argv) {
   int processes = argc > 1 ? atoi(argv[1]) : 16, seconds = argc > 2 ? atoi(argv[2]) : 3, kills = argc > 3 ? atoi(argv[3]) : 20;
-  struct fuzz f = fuzz_begin(0);
+  uint64_t state = 1;
   card = mmap(NULL, sizeof *card, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (card == MAP_FAILED || processes < 1 || processes > MOST) return 2;
   model_begin(1 << 20);
   regions_begin(LIMIT_MIB, VGPU_LIMIT_MEMORY);
   pid_t pids[MOST];
-  for (int i = 0; i < processes; i++) pids[i] = start(i, fuzz_next(&f));
+  for (int i = 0; i < processes; i++) pids[i] = start(i, draws_next(&state));
   int64_t end = now_ms() + seconds * 1000;
   uint64_t died = 0;
   while (now_ms() < end) {
     struct timespec pause = {0, 1000000000 / (kills > 0 ? kills : 1000)};
     (void)nanosleep(&pause, NULL);
     if (kills == 0) continue;
-    int i = (int)fuzz_below(&f, (uint64_t)processes);
+    int i = (int)draws_below(&state, (uint64_t)processes);
     kill_off(pids[i], i);
     died++;
-    pids[i] = start(i, fuzz_next(&f));
+    pids[i] = start(i, draws_next(&state));
   }
   for (int i = 0; i < processes; i++) {
     kill_off(pids[i], i);

@@ -2,19 +2,19 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../fuzz/fuzz.h"
 #include "../unit/check.h"
+#include "../unit/draws.h"
 #include "table.h"
 
 enum { KEYS = 3000, ROUNDS = 300000, THREADS = 8 };
 
 static void it_holds_what_was_put_and_not_taken(void) {
   static struct vgpu_item plain[KEYS];
-  struct fuzz f = fuzz_begin(ROUNDS);
+  uint64_t state = 1;
   for (uint64_t i = 0; i < ROUNDS; i++) {
-    uint64_t k = fuzz_below(&f, KEYS), key = (k + 1) << 12;
-    struct vgpu_item item = {.key = key, .size = fuzz_next(&f), .count = 1, .what = VGPU_POINTER}, found;
-    switch (fuzz_below(&f, 4)) {
+    uint64_t k = draws_below(&state, KEYS), key = (k + 1) << 12;
+    struct vgpu_item item = {.key = key, .size = draws_next(&state), .count = 1, .what = VGPU_POINTER}, found;
+    switch (draws_below(&state, 4)) {
       case 0:
         CHECK(vgpu_table_put(&item), "put");
         plain[k] = item;
