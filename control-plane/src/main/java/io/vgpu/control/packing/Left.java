@@ -39,7 +39,8 @@ public final class Left {
   }
 
   private void add(NodeView node, int sign) {
-    for (NodeView.Card card : node.cards()) {
+    // commits on their way count, courtesies do not
+    for (NodeView.Card card : node.standing("", 0, false).cards()) {
       if (card.device().schedulable()) {
         milli.computeIfAbsent(card.device().type(), m -> new long[1])[0] +=
             (long) sign * Room.left(card.total(), card.used());

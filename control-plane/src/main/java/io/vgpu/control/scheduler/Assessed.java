@@ -17,6 +17,9 @@ import java.util.Map;
 public record Assessed(Standing node, Footprint footprint, int fitness, double score) {
   /** The same with less score, by what the pod takes of cards and their model's toll. */
   Assessed less(Map<String, Double> tolls) {
+    if (tolls.isEmpty()) {
+      return this;
+    }
     double toll = 0;
     for (NodeView.Card card : node.cards()) {
       Use use = footprint.cards().get(card.device().uuid());

@@ -17,11 +17,7 @@ import java.util.function.Supplier;
  */
 public final class NodeRanking {
   /** Fittest first, best first; equal scores by name (control-plane.md 3.7). */
-  private static final Comparator<Assessed> ORDER =
-      Comparator.comparingInt(Assessed::fitness)
-          .thenComparingDouble(Assessed::score)
-          .reversed()
-          .thenComparing(a -> a.node().node().name());
+  private static final Comparator<Assessed> ORDER = NodeRanking::compare;
 
   private final Looks looks;
 
@@ -34,6 +30,14 @@ public final class NodeRanking {
 
   public NodeRanking(Looks looks) {
     this.looks = looks;
+  }
+
+  private static int compare(Assessed a, Assessed b) {
+    if (a.fitness() != b.fitness()) {
+      return Integer.compare(b.fitness(), a.fitness());
+    }
+    int byScore = Double.compare(b.score(), a.score());
+    return byScore != 0 ? byScore : a.node().node().name().compareTo(b.node().node().name());
   }
 
   /**

@@ -57,20 +57,23 @@ final class Openb {
   }
 
   private static NodeView node(String name, int cards, String model, Host host) {
+    return NodeView.empty(record(name, cards, model, host), 0);
+  }
+
+  /** What such a node publishes. */
+  static NodeRecord record(String name, int cards, String model, Host host) {
     List<GpuDevice> devices = new ArrayList<>();
     for (int i = 0; i < cards; i++) {
       devices.add(
           new GpuDevice(
               i, model, new GpuUuid("GPU-" + i), 100, 1000, SLOTS, -1, false, "", 0, true));
     }
-    return NodeView.empty(
-        new NodeRecord(
-            name,
-            (long) cards * SLOTS,
-            InventoryCodec.encodeRegister(devices),
-            InventoryCodec.encodeConfig(CONFIG),
-            host),
-        0);
+    return new NodeRecord(
+        name,
+        (long) cards * SLOTS,
+        InventoryCodec.encodeRegister(devices),
+        InventoryCodec.encodeConfig(CONFIG),
+        host);
   }
 
   /** Pods of a {@code name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec} file, by name. */

@@ -23,11 +23,11 @@ import java.util.function.IntConsumer;
  * does. One thread, one use.
  */
 final class Replay {
-  private final SimCluster cluster;
   private final WorkloadModel workload;
   private final AllocationPolicy policy;
   private final List<Standing> nodes = new ArrayList<>();
   private final double[] fragments;
+  private final double total;
   private final Map<String, Long> left = new HashMap<>();
   private final Allocator allocator;
   private final Looked looked;
@@ -35,7 +35,7 @@ final class Replay {
   private final Map<String, Integer> places = new HashMap<>();
 
   Replay(SimCluster cluster, WorkloadModel workload, AllocationPolicy policy) {
-    this.cluster = cluster;
+    this.total = cluster.totalMilli();
     this.workload = workload;
     this.policy = policy;
     for (NodeView node : cluster.nodes()) {
@@ -62,7 +62,6 @@ final class Replay {
    * @param each told how many pods have arrived
    */
   List<Point> run(List<SimPod> arrivals, long seed, IntConsumer each) {
-    double total = cluster.totalMilli();
     List<Point> moments = new ArrayList<>(arrivals.size() + 1);
     long arrived = 0;
     long allocated = 0;
@@ -84,8 +83,7 @@ final class Replay {
     for (double f : fragments) {
       sum += f;
     }
-    return new Point(
-        policy.word(), seed, 100 * arrived, 100 * allocated, 100 * sum / cluster.totalMilli());
+    return new Point(policy.word(), seed, 100 * arrived, 100 * allocated, 100 * sum / total);
   }
 
   private void count(Standing node, int sign) {
@@ -94,7 +92,7 @@ final class Replay {
   }
 
   /** Where the product would put it. */
-  private Optional<Assessed> place(SimPod pod) {
+  Optional<Assessed> place(SimPod pod) {
     List<Standing> candidates = new ArrayList<>(nodes.size());
     for (Standing node : nodes) {
       if (pod.request().host().within(node.host())) {

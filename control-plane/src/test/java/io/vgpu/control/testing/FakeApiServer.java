@@ -8,8 +8,13 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.ServerWebSocket;
+import io.vgpu.claim.ClaimCodec;
+import io.vgpu.claim.FormatException;
 import io.vgpu.claim.Names;
+import io.vgpu.control.cluster.Footprint;
+import io.vgpu.control.cluster.Host;
 import io.vgpu.control.cluster.NodeRecord;
+import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.model.ContainerDemand;
 import io.vgpu.model.ContainerKind;
 import io.vgpu.model.PodDemand;
@@ -139,10 +144,54 @@ public final class FakeApiServer implements AutoCloseable {
     if (node.rails() != null) {
       annotations.put(Names.DEFAULT.nodeGpuDomain(), node.rails());
     }
-    o.putObject("status")
-        .putObject("allocatable")
-        .put(Names.DEFAULT.vgpuNumber(), Long.toString(node.allocatable()));
+    ObjectNode allocatable = o.putObject("status").putObject("allocatable");
+    allocatable.put(Names.DEFAULT.vgpuNumber(), Long.toString(node.allocatable()));
+    if (!node.host().equals(Host.PLENTY)) {
+      allocatable.put("cpu", node.host().cpuMilli() + "m");
+      allocatable.put("memory", node.host().memoryMiB() + "Mi");
+    }
     return o;
+  }
+
+  /** Creates a pod that requests CPU and memory besides. */
+  public synchronized ObjectNode pod(
+      String name, PodDemand demand, Map<String, String> annotations, Host host) {
+    ObjectNode o = pod(name, demand, annotations);
+    ObjectNode known = known(name);
+    ((ObjectNode) known.get("spec").get("containers").get(0).get("resources"))
+        .putObject("requests")
+        .put("cpu", host.cpuMilli() + "m")
+        .put("memory", host.memoryMiB() + "Mi");
+    o.set("spec", known.get("spec").deepCopy());
+    changed("pods", "MODIFIED", known);
+    return o;
+  }
+
+  /** Says when a pod was made. */
+  public synchronized void created(String name, String time) {
+    ((ObjectNode) known(name).get("metadata")).put("creationTimestamp", time);
+    changed("pods", "MODIFIED", known(name));
+  }
+
+  /** What a bound pod's claim takes. */
+  public synchronized Footprint footprint(String name, PodRequest pod) {
+    String claim =
+        known(name)
+            .path("metadata")
+            .path("annotations")
+            .path(Names.DEFAULT.preAllocated())
+            .asString();
+    try {
+      return Footprint.of(ClaimCodec.decode(claim), pod);
+    } catch (FormatException e) {
+      throw new IllegalStateException(claim, e);
+    }
+  }
+
+  /** Puts a pod on a node without a Binding of ours, as kube-scheduler does with others'. */
+  public synchronized void assign(String name, String node) {
+    ((ObjectNode) known(name).get("spec")).put("nodeName", node);
+    changed("pods", "MODIFIED", known(name));
   }
 
   /** Creates a pod; its UID is {@code uid-NAME}. */

@@ -38,6 +38,16 @@ public final class RunningExtender implements AutoCloseable {
   public RunningExtender(
       FakeApiServer api, Path folder, String gates, ExtenderConfig.@Nullable Tls tls)
       throws IOException {
+    this(api, folder, gates, tls, ExtenderConfig.Packing.USUAL);
+  }
+
+  public RunningExtender(
+      FakeApiServer api,
+      Path folder,
+      String gates,
+      ExtenderConfig.@Nullable Tls tls,
+      ExtenderConfig.Packing packing)
+      throws IOException {
     Path key = folder.resolve("claim.key");
     Files.writeString(key, KEY + "\n");
     opsPort = freePort();
@@ -50,7 +60,8 @@ public final class RunningExtender implements AutoCloseable {
             tls,
             0,
             FeatureGates.parse(ExtenderGate.class, gates),
-            key);
+            key,
+            packing);
     EventBusPort bus = new EventBusPort(vertx);
     bus.on(EventTypes.POD_PLACED, placed::add);
     extender = SchedulerExtender.of(vertx, config, bus);

@@ -45,8 +45,14 @@ public final class SchedulerClient implements AutoCloseable {
 
   public Map<String, Integer> prioritize(ObjectNode pod, List<String> nodes)
       throws IOException, InterruptedException {
+    return scores("/scheduler/prioritize", pod, nodes);
+  }
+
+  /** Of any verb that scores. */
+  public Map<String, Integer> scores(String path, ObjectNode pod, List<String> nodes)
+      throws IOException, InterruptedException {
     Map<String, Integer> scores = new LinkedHashMap<>();
-    for (JsonNode s : JSON.readTree(call("/scheduler/prioritize", args(pod, nodes)).body())) {
+    for (JsonNode s : JSON.readTree(call(path, args(pod, nodes)).body())) {
       scores.put(s.get("Host").stringValue(), s.get("Score").intValue());
     }
     return scores;

@@ -18,9 +18,9 @@ import java.util.function.Supplier;
  */
 public final class Foresight implements AllocationPolicy {
   private static final int DEEP_NODES = 32;
-  private static final double FRAGMENT_WEIGHT = 4;
+  private static final double FRAGMENT_WEIGHT = 0.5;
   private static final double TIGHT_WEIGHT = 100;
-  private static final double PRICE_WEIGHT = 2;
+  private static final double PRICE_WEIGHT = 8;
 
   private final Supplier<WorkloadModel> model;
   private final BestFit fallback;
