@@ -10,6 +10,7 @@ import io.vgpu.e2e.product.Checkout;
 import io.vgpu.e2e.product.DriverMounts;
 import io.vgpu.e2e.product.FakeCards;
 import io.vgpu.e2e.product.FakeCards.Card;
+import io.vgpu.e2e.product.LoadFile;
 import io.vgpu.e2e.product.VgpuPods;
 import java.time.Duration;
 import java.util.List;
@@ -36,18 +37,21 @@ final class Enforced {
 
   private static final int OUT_OF_MEMORY = 2;
   private static final int MEMORY_MIB = 1024;
+  private static final int CONTEXT_MIB =
+      520; // of the fake driver; what a program loads comes on top
   private static final int CORES = 10;
   private static final double MAY_MISS = 2;
   private static final double UNLIMITED = 90;
 
   private final Cluster cluster;
+  private final Checkout checkout = Checkout.find();
   private final FakeCards cards;
   private final Narrator say;
   private final String namespace;
 
   Enforced(Cluster cluster, Narrator say, String namespace) {
     this.cluster = cluster;
-    this.cards = new FakeCards(cluster, Checkout.find());
+    this.cards = new FakeCards(cluster, checkout);
     this.say = say;
     this.namespace = namespace;
   }
@@ -56,6 +60,7 @@ final class Enforced {
   void show() {
     Card limited = start("limited", Map.of());
     memory("limited", limited);
+    context("limited");
     double share = share(limited.index());
     say.step(
         "cores",
@@ -118,6 +123,23 @@ final class Enforced {
     }
     if (card.peakBytes() > (long) MEMORY_MIB << 20) {
       throw new StepFailed("memory", card.peakBytes() + " bytes were taken of the card");
+    }
+  }
+
+  /** The agent finds the container's processes in the driver's list by their cgroups. */
+  private void context(String name) {
+    String uid = get(name).getMetadata().getUid();
+    Await.until(
+        "the agent to measure what a context takes",
+        LIMIT,
+        () -> LoadFile.measured(cluster, checkout, uid, "main").samples() > 0);
+    LoadFile.Measured measured = LoadFile.measured(cluster, checkout, uid, "main");
+    long mib = measured.contextBytes() >> 20;
+    say.fact(
+        "its context takes %d MiB by the driver, as the agent measured from outside"
+            .formatted(mib));
+    if (mib < CONTEXT_MIB || mib > CONTEXT_MIB + 16) {
+      throw new StepFailed("memory", "a context was measured as %d MiB".formatted(mib));
     }
   }
 
