@@ -1,6 +1,6 @@
 # The refund ledger, the programs that use it outside Kubernetes, and their tests.
 
-set(refund_sources gpu_model refund share turns util)
+set(refund_sources brief gpu_model refund share turns util)
 list(TRANSFORM refund_sources PREPEND src/refund/)
 list(TRANSFORM refund_sources APPEND .c)
 add_library(vgpu-refund STATIC ${refund_sources})
@@ -17,6 +17,11 @@ foreach(name share attack turns slicer)
   add_test(NAME refund-${name} COMMAND refund-${name})
   set_tests_properties(refund-${name} PROPERTIES LABELS native TIMEOUT 60)
 endforeach()
+
+refund_program(refund-recorded test/refund/recorded_test.c)
+target_link_libraries(refund-recorded PRIVATE m)
+add_test(NAME refund-recorded COMMAND refund-recorded ${CMAKE_SOURCE_DIR}/test/refund/recorded_h200.txt)
+set_tests_properties(refund-recorded PROPERTIES LABELS native TIMEOUT 60)
 
 vgpu_fuzz(refund test/fuzz/fuzz_refund.c ${refund_sources})
 vgpu_fuzz_planted(refund test/fuzz/fuzz_refund.c test/fuzz/planted_ring.c ${refund_sources})

@@ -159,6 +159,6 @@ int main(int argc, char **argv) {
     (void)printf("no line: the neighbour got no turns as expected; is the card idle, and not under MPS?\n");
     return 1;
   }
-  (void)printf("GPU(\"%s\", %.0f, %.0f, %.0f, %.0f, %.0f)\n", name, slice * 1.5, leave, pair - leave, loss * 1000, most * 1000);
+  (void)printf("GPU(\"%s\", %.0f, %.0f, %.0f, %.0f, %.0f)\n", name, slice, leave, pair - leave, loss * 1000, most * 1000);
   return 0;
 }

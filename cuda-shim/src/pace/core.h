@@ -30,7 +30,6 @@ enum {
 #define PACE_GAP_NS (500 * INT64_C(1000)) /* a pause of the host that is not the GPU's time */
 #define PACE_STEP_NS (50 * INT64_C(1000)) /* shortest sleep: shorter ones take as long */
 #define PACE_NAP_NS (2 * PACE_MS)         /* longest one */
-#define PACE_SHORT_NS (3 * PACE_MS)       /* intervals up to here are not the refunds' business */
 
 /* Events of one context, and the event whose time is known, from which all others are reckoned. */
 struct pace_context {
@@ -157,7 +156,7 @@ bool pace_open(struct pace *p, struct pace_thread *t, struct pace_entry *e, cons
 void pace_collect(struct pace_entry *e);
 void pace_close(struct pace *p, struct pace_thread *t, struct pace_entry *e);
 void pace_close_all(struct pace *p, struct pace_thread *t);
-void pace_learn(struct pace_entry *e, const struct pace_slice *s, int64_t elapsed_ns);
+void pace_learn(struct pace_entry *e, const struct pace_slice *s, int64_t elapsed_ns, bool beside_others);
 /* The stream's place is given up; what it has in flight stays to be settled. */
 void pace_entry_drop(struct pace *p, struct pace_thread *t, struct pace_entry *e);
 

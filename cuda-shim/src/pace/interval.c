@@ -47,34 +47,3 @@ int64_t inflight_sum(struct pace_flight *f, uint32_t device, int64_t *own_ns) {
   }
   return sum;
 }
-
-static int64_t overlap(int64_t a_from, int64_t a_to, int64_t b_from, int64_t b_to) {
-  int64_t from = a_from > b_from ? a_from : b_from, to = a_to < b_to ? a_to : b_to;
-  return to > from ? to - from : 0;
-}
-
-static int64_t in_ring(const struct vgpu_ring *ring, uint32_t device, int64_t start_ns, int64_t end_ns, int64_t longest_ns) {
-  int64_t sum = 0, newest = INT64_MAX;
-  uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-  uint64_t back = head < VGPU_RING_ENTRIES ? head : VGPU_RING_ENTRIES;
-  for (uint64_t i = 1; i <= back; i++) {
-    const struct vgpu_interval *e = &ring->entries[(head - i) % VGPU_RING_ENTRIES];
-    int64_t from = __atomic_load_n(&e->start_ns, __ATOMIC_RELAXED);
-    int64_t length = (int64_t)__atomic_load_n(&e->length_us, __ATOMIC_RELAXED) * 1000;
-    if (from < 0 || from > INT64_MAX / 2 || from > newest) break; /* not what an honest process leaves there */
-    newest = from;
-    if (from + length < start_ns - longest_ns) break; /* older ones end earlier still */
-    if (__atomic_load_n(&e->device, __ATOMIC_RELAXED) != device || length > longest_ns) continue;
-    sum += overlap(from, from + length, start_ns, end_ns);
-  }
-  return sum;
-}
-
-int64_t interval_siblings(const struct pace_flight *f, uint32_t device, int64_t start_ns, int64_t end_ns, int64_t longest_ns) {
-  int64_t sum = 0;
-  uint32_t slots = slots_in_use(f);
-  for (uint32_t k = 0; k < slots && k < VGPU_RING_SLOTS; k++) {
-    if (live(f, k)) sum += in_ring(&f->usage->rings[k], device, start_ns, end_ns, longest_ns);
-  }
-  return sum < end_ns - start_ns ? sum : end_ns - start_ns;
-}

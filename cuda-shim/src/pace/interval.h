@@ -25,9 +25,6 @@ void inflight_add(struct pace_flight *f, uint32_t device, int64_t ns);
 /* Estimate of what all processes of the container have in flight; `own_ns` may be null and gets ours alone. */
 int64_t inflight_sum(struct pace_flight *f, uint32_t device, int64_t *own_ns);
 
-/* How much of [start, end) is covered by finished intervals of siblings not longer than `longest_ns`. */
-int64_t interval_siblings(const struct pace_flight *f, uint32_t device, int64_t start_ns, int64_t end_ns, int64_t longest_ns);
-
 static inline void interval_open_since(const struct pace_flight *f, int64_t ns) {
   __atomic_store_n(&f->usage->slots[f->slot].open_since_ns, (uint64_t)ns, __ATOMIC_RELEASE);
 }

@@ -1,11 +1,6 @@
 /* What finished slices have taken, and who pays it. */
 #include "core.h"
 
-/* A slice that took so much longer than its launches usually do was interrupted. */
-static bool interrupted(const struct pace_slice *s, int64_t elapsed_ns) {
-  return s->predicted_ns > 0 && elapsed_ns > s->predicted_ns + s->predicted_ns / 4;
-}
-
 static void forget(struct pace *p, struct pace_thread *t, struct pace_slice *s) {
   if (s->entry != PACE_NOBODY) {
     struct pace_entry *e = &t->entries[s->entry];
@@ -100,15 +95,10 @@ static bool settle_one(struct pace *p, struct pace_thread *t, struct pace_slice 
   if (elapsed < 0) elapsed = 0;
   int64_t cost = elapsed;
   if (s->sparse && s->predicted_ns > 0 && cost > s->predicted_ns) cost = s->predicted_ns;
-  /* the agent gives back what neighbours had of long ones; of short ones only siblings can say */
-  if (!s->sparse && elapsed <= PACE_SHORT_NS && interrupted(s, elapsed)) {
-    cost -= interval_siblings(&p->flight, s->device, end - elapsed, end, PACE_SHORT_NS);
-    if (cost < s->predicted_ns) cost = s->predicted_ns;
-  }
   pay(p, s->device, end - cost, end, s->launches);
   struct pace_load load = pace_load_read(p->shared->load, s->device);
   turn_ended(&p->devices[s->device].turn, &load, s->opened_ns, end);
-  if (s->entry != PACE_NOBODY) pace_learn(&t->entries[s->entry], s, cost);
+  if (s->entry != PACE_NOBODY) pace_learn(&t->entries[s->entry], s, cost, load.known && load.others_active != 0);
   pass_on(t, s, end);
   if (!pace_rebase(p, s->context, s->end, end)) pace_event_give(p, s->context, s->end);
   pace_event_give(p, s->context, s->start);

@@ -153,14 +153,19 @@ void pace_close_all(struct pace *p, struct pace_thread *t) {
   }
 }
 
-void pace_learn(struct pace_entry *e, const struct pace_slice *s, int64_t elapsed_ns) {
+/* Beside others a slice can have their turns in it, which would make every later one look too long: up slowly, down at once. */
+static int64_t nearer(int64_t mean, int64_t each, bool beside_others) {
+  return mean + (each - mean) / (beside_others && each > mean ? 16 : 4);
+}
+
+void pace_learn(struct pace_entry *e, const struct pace_slice *s, int64_t elapsed_ns, bool beside_others) {
   if (s->sparse || s->launches == 0) return;
   int64_t each = elapsed_ns / s->launches;
   if (each < 1) each = 1;
   if (s->what == NULL) {
-    e->mean_ns = e->mean_ns == 0 ? each : e->mean_ns + (each - e->mean_ns) / 4;
+    e->mean_ns = e->mean_ns == 0 ? each : nearer(e->mean_ns, each, beside_others);
   } else if (e->graph == s->what) {
-    e->graph_mean_ns += (each - e->graph_mean_ns) / 4;
+    e->graph_mean_ns = nearer(e->graph_mean_ns, each, beside_others);
   } else {
     e->graph = s->what;
     e->graph_mean_ns = each;

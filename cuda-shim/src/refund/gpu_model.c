@@ -3,7 +3,7 @@
 #include <string.h>
 
 const struct gpu_model gpu_models[] = {
-#define GPU(name, long_us, leave_us, back_us, loss, most) {name, long_us, leave_us, back_us, loss, most},
+#define GPU(name, turn_us, leave_us, back_us, loss, most) {name, turn_us, leave_us, back_us, loss, most},
 #include "gpu_model.def"
 #undef GPU
 };

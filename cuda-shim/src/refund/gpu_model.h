@@ -6,7 +6,7 @@
 
 struct gpu_model {
   const char *name;              /* a part of the name that NVML tells; the last row has "" and stands for all others */
-  uint32_t long_us;              /* intervals up to this are shorter than a time slice and hold nobody else's turn */
+  uint32_t turn_us;              /* the driver's time slice: what a process has before it is interrupted */
   uint32_t leave_us;             /* switch away from a running kernel */
   uint32_t back_us;              /* switch from one that has ended */
   uint32_t shared_loss_permille; /* of time that long kernels share, lost in switching */

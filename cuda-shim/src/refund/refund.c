@@ -90,7 +90,7 @@ static enum refund_drop take(struct refund_card *card, struct refund_container *
   if (c->paid_ns < length) return REFUND_DROP_UNPAID;
   if (c->share_ns <= 0) return REFUND_DROP_BEYOND;
   c->paid_ns -= length;
-  if (length <= (int64_t)card->model->long_us * 1000) {
+  if (length <= refund_whole_ns(card->model)) { /* taken for its own until it is settled */
     c->share_ns -= length;
     card->pot_ns = most(card->pot_ns - length, -REFUND_POT_NS);
     c->longest_ns[0] = most(c->longest_ns[0], length);
@@ -189,11 +189,22 @@ static uint32_t neighbours(const struct refund_card *card, const struct refund_p
   return n;
 }
 
-static void settle(struct refund_card *card, struct refund_container *c, const struct refund_process *p,
-                   struct refund_span span) {
+/* A process is interrupted once for each time slice that it has had. */
+static void earn(const struct refund_card *card, struct refund_process *p, int64_t own, uint32_t turns) {
+  p->earned_ns =
+      least(p->earned_ns + own - refund_turn_price_ns(card->model) * turns, 2 * (int64_t)card->model->turn_us * 1000);
+}
+
+static void settle(struct refund_card *card, struct refund_container *c, struct refund_process *p, struct refund_span span,
+                   bool fresh) {
   const struct refund_history *others[REFUND_OTHERS];
   uint32_t count = neighbours(card, p, span, others);
-  struct refund_share share = refund_share_of(card->model, span, others, count);
+  struct refund_share share = refund_share_of(card->model, span, p->earned_ns, fresh, others, count);
+  earn(card, p, share.own, share.turns);
+  if (span.end - span.start <= refund_whole_ns(card->model)) { /* it has been taken for its own */
+    card->pot_ns = least(card->pot_ns + span.end - span.start, REFUND_POT_NS);
+    c->share_ns = least(c->share_ns + span.end - span.start, REFUND_SHARE_CAP_NS);
+  }
   /* time that was nobody's must have been there */
   int64_t nobodys = least(share.lost, most(card->pot_ns - share.own, 0));
   int64_t refund = share.refund - (share.lost - nobodys);
@@ -206,16 +217,26 @@ static void settle(struct refund_card *card, struct refund_container *c, const s
   card->settled++;
 }
 
+/* Whether the process had not had the card just before. */
+static bool comes_fresh(const struct refund_card *card, const struct refund_process *p, struct refund_span span) {
+  return p->unsettled == p->history.first ||
+         span.start - p->history.spans[(p->unsettled - 1) % REFUND_HISTORY].end > refund_least_ns(card->model);
+}
+
 /* Returns how many were settled. */
 static uint32_t settle_process(struct refund_card *card, struct refund_container *c, struct refund_process *p, int64_t now_ns,
                                uint32_t room) {
   uint32_t done = 0;
   for (; p->unsettled < p->history.next && done < room; p->unsettled++) {
     struct refund_span span = p->history.spans[p->unsettled % REFUND_HISTORY];
-    if (span.end - span.start <= (int64_t)card->model->long_us * 1000) continue;
-    bool late = now_ns - span.end >= REFUND_PATIENCE_NS;
-    if (!all_in(card, p, span.end, late) && !late) break;
-    settle(card, c, p, span);
+    if (span.end - span.start <= refund_least_ns(card->model)) {
+      earn(card, p, span.end - span.start, 0);
+      continue;
+    }
+    bool whole = span.end - span.start <= refund_whole_ns(card->model);
+    bool late = now_ns - span.end >= (whole ? REFUND_PATIENCE_WHOLE_NS : REFUND_PATIENCE_NS);
+    if (!all_in(card, p, span.end, late && !whole) && !late) break;
+    settle(card, c, p, span, comes_fresh(card, p, span));
     done++;
   }
   return done;

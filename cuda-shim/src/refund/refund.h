@@ -21,17 +21,18 @@
 enum {
   REFUND_CONTAINERS = 32, /* of one card; further ones earn nothing */
   REFUND_OTHERS = 128,    /* neighbours looked at for one interval */
-  REFUND_SETTLED = 64     /* intervals settled at one look; the rest at the next */
+  REFUND_SETTLED = 256    /* intervals settled at one look; the rest at the next */
 };
 
 #define REFUND_MS INT64_C(1000000)
 #define REFUND_S INT64_C(1000000000)
-#define REFUND_PATIENCE_NS REFUND_S          /* neighbours' intervals are awaited so long */
-#define REFUND_WINDOW_NS (2 * REFUND_S)      /* what ended earlier is too old */
-#define REFUND_LENGTH_MAX_NS (10 * REFUND_S) /* of one interval */
-#define REFUND_FUTURE_NS REFUND_MS           /* clocks of events and host differ by less */
-#define REFUND_TOUCH_NS (50 * INT64_C(1000)) /* neighbours in one ring may overlap by the error of events */
-#define REFUND_ACTIVE_NS (100 * REFUND_MS)   /* a process is active so long after its last slice, */
+#define REFUND_PATIENCE_NS REFUND_S               /* neighbours' intervals are awaited so long, */
+#define REFUND_PATIENCE_WHOLE_NS (10 * REFUND_MS) /* and so long for one in which no whole time slice of theirs fits */
+#define REFUND_WINDOW_NS (2 * REFUND_S)           /* what ended earlier is too old */
+#define REFUND_LENGTH_MAX_NS (10 * REFUND_S)      /* of one interval */
+#define REFUND_FUTURE_NS REFUND_MS                /* clocks of events and host differ by less */
+#define REFUND_TOUCH_NS (50 * INT64_C(1000))      /* neighbours in one ring may overlap by the error of events */
+#define REFUND_ACTIVE_NS (100 * REFUND_MS)        /* a process is active so long after its last slice, */
 #define REFUND_DEBT_MAX_NS (2 * REFUND_S)    /* and so long after its container was in debt, which counts so much at most */
 #define REFUND_PAID_SLACK_NS (5 * REFUND_MS) /* posted before it is charged */
 #define REFUND_SHARE_CAP_NS (2 * REFUND_S)   /* what a container may have saved up */
@@ -59,6 +60,7 @@ struct refund_process {
   int64_t last_end;   /* of what was accepted last */
   int64_t open_since; /* at this look; 0: nothing in flight */
   uint64_t unsettled; /* first interval of the history that is not settled */
+  int64_t earned_ns;  /* what it has had of the card, less a time slice for each interruption counted */
   struct refund_history history;
 };
 

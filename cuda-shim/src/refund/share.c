@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "brief.h"
+
 enum { MOST_OTHERS = 128 };
 
 struct cut {
@@ -28,11 +30,10 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static const struct refund_span *span_at(const struct refund_history *h, uint64_t n) { return &h->spans[n % REFUND_HISTORY]; }
 
 static bool is_long(const struct gpu_model *model, const struct refund_span *s) {
-  return s->end - s->start > (int64_t)model->long_us * 1000;
+  return s->end - s->start > refund_brief_ns(model);
 }
 
-/* The first interval that ends after `at`; h->next if none does. */
-static uint64_t first_after(const struct refund_history *h, int64_t at) {
+uint64_t refund_first_after(const struct refund_history *h, int64_t at) {
   uint64_t low = h->first, high = h->next;
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
@@ -49,7 +50,7 @@ static uint32_t collect_cuts(const struct gpu_model *model, struct refund_span i
                              uint32_t count, struct cut *cuts) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < count; i++) {
-    for (uint64_t k = first_after(others[i], in.start); k < others[i]->next && n + 2 <= REFUND_CUTS; k++) {
+    for (uint64_t k = refund_first_after(others[i], in.start); k < others[i]->next && n + 2 <= REFUND_CUTS; k++) {
       const struct refund_span *s = span_at(others[i], k);
       if (s->start >= in.end) break;
       if (!is_long(model, s)) continue;
@@ -104,19 +105,27 @@ static const struct refund_span *next_short(struct shorts *s) {
   return span_at(s->others[best], s->at[best]++);
 }
 
-struct refund_share refund_share_of(const struct gpu_model *model, struct refund_span interval,
+/* Of time that so many share. More than two lose a change for each time slice, and no more. */
+static int64_t loss_permille(const struct gpu_model *m, uint32_t size) {
+  int64_t change = ((int64_t)m->leave_us + m->back_us) / 2;
+  return size == 2 ? m->shared_loss_permille : change * 1000 / (change + m->turn_us);
+}
+
+struct refund_share refund_share_of(const struct gpu_model *model, struct refund_span interval, int64_t earned_ns, bool fresh,
                                     const struct refund_history *const *others, uint32_t count) {
   if (count > MOST_OTHERS) count = MOST_OTHERS;
+  if (interval.end - interval.start <= refund_brief_ns(model))
+    return refund_brief_share(model, interval, earned_ns, fresh, others, count);
   struct cut cuts[REFUND_CUTS];
   uint32_t cut_count = collect_cuts(model, interval, others, count, cuts);
   struct crowd at_short = {cuts, cut_count, 0, 1}, at_rest = {cuts, cut_count, 0, 1};
   struct sharing sharing = {.in = interval};
   struct shorts shorts = {.model = model, .others = others, .count = count, .end = interval.end};
-  for (uint32_t i = 0; i < count; i++) shorts.at[i] = first_after(others[i], interval.start);
+  for (uint32_t i = 0; i < count; i++) shorts.at[i] = refund_first_after(others[i], interval.start);
 
   const int64_t leave = (int64_t)model->leave_us * 1000, back = (int64_t)model->back_us * 1000;
   int64_t position = interval.start, taken_until = interval.start;
-  int64_t switching = 0, switching_each = 0, covered = 0;
+  int64_t switching = 0, switching_each = 0, covered = 0, given = 0;
   for (const struct refund_span *s = next_short(&shorts); s != NULL; s = next_short(&shorts)) {
     int64_t start = most(s->start, interval.start), end = least(s->end, interval.end);
     uint32_t size = crowd_at(&at_short, start);
@@ -129,11 +138,21 @@ struct refund_share refund_share_of(const struct gpu_model *model, struct refund
     switching += to - from - taken;
     switching_each += (to - from - taken) / size;
     position = to;
+    /* a short one that was interrupted holds turns of ours, and of the others that have a long one in flight */
+    int64_t whole = s->end - s->start;
+    struct refund_rest rest = refund_rest_of(model, whole, size);
+    if (rest.rounds == 0) continue;
+    int64_t switched = taken * (rest.switches / 1000) / (whole / 1000), others_had = taken * (rest.own / 1000) / (whole / 1000);
+    int64_t turns = most(taken - others_had - switched, 0);
+    given += turns / size;
+    covered -= turns;
+    switching += switched;
+    switching_each += switched / size;
   }
   add_shared(&sharing, &at_rest, position, interval.end);
 
   const int64_t length = interval.end - interval.start;
-  int64_t own = sharing.shared[1], lost = 0;
+  int64_t own = sharing.shared[1] + given, lost = 0;
   /* the card cannot switch more often than it has time slices: a flood of tiny intervals is worth no more than that */
   int64_t switching_most = leave + back + (length - covered) * model->switch_max_permille / 1000;
   if (switching > switching_most) {
@@ -142,7 +161,7 @@ struct refund_share refund_share_of(const struct gpu_model *model, struct refund
   }
   lost += most(switching_each, 0);
   for (uint32_t size = 2; size <= count + 1; size++) {
-    int64_t loss = sharing.shared[size] * model->shared_loss_permille / 1000;
+    int64_t loss = sharing.shared[size] * loss_permille(model, size) / 1000;
     own += (sharing.shared[size] - loss) / size;
     lost += loss / size;
   }

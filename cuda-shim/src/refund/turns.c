@@ -20,35 +20,48 @@ static void forget_absent(struct turn_card *card, const struct turn_look *looks,
   }
 }
 
-/* Whether the turn that was given at the last look is running now. */
-static bool in_turn(const struct turn_card *card, uint64_t name, int64_t now_ns) {
+static uint64_t clamped_longest_us(const struct turn_look *look) {
+  uint64_t us = look->longest_ns <= 0 ? 0 : (uint64_t)look->longest_ns / 1000;
+  return us > TURN_LONGEST_US ? TURN_LONGEST_US : us;
+}
+
+/* Whether the turn that was given at the last look is running now, and has room for one of its slices. */
+static bool in_turn(const struct turn_card *card, uint64_t name, uint64_t longest_us, int64_t now_ns) {
   for (uint32_t i = 0; i < TURN_CONTAINERS; i++) {
     const struct turn *t = &card->given[i];
     if (card->given_name[i] != name || t->length_us == 0) continue;
     int64_t at = (now_ns / 1000 - t->offset_us) % t->period_us;
-    return (at < 0 ? at + t->period_us : at) < t->length_us;
+    return (uint64_t)(at < 0 ? at + t->period_us : at) + longest_us < t->length_us;
   }
   return false;
 }
 
+static bool works_always(const struct turn_member *m) { return __builtin_popcount(m->at_work) >= TURN_LOOKS_AT_WORK; }
+
 static void observe(struct turn_card *card, struct turn_member *m, const struct turn_look *look, int64_t now_ns) {
+  bool saved = look->bucket_ns >= TURN_SAVED_NS;
+  m->at_work = (m->at_work << 1 | (look->working || look->bucket_ns <= 0)) & TURN_LOOKS_MASK;
   if (look->working) m->worked_ns = now_ns;
-  if (look->bucket_ns > 0) m->able_ns = now_ns;
-  bool backlogged = look->bucket_ns > 0 && m->worked_ns != 0 && now_ns - m->worked_ns <= TURN_GAP_NS;
-  if (!backlogged) {
+  if (saved) m->saved_ns = now_ns;
+  if (!saved || !works_always(m)) {
     m->backlogged_since = 0;
   } else if (m->backlogged_since == 0) {
     m->backlogged_since = now_ns;
   }
   if (look->working) {
     m->idle_looks = 0;
-  } else if (in_turn(card, look->name, now_ns) && m->idle_looks < TURN_IDLE_LOOKS) {
+  } else if (in_turn(card, look->name, clamped_longest_us(look), now_ns) && m->idle_looks < TURN_IDLE_LOOKS) {
     m->idle_looks++;
   }
 }
 
+/* Under turns nobody has something in flight all the time. */
 static bool joins(const struct turn_card *card, const struct turn_member *m, int64_t now_ns) {
-  if (card->on) return now_ns - m->worked_ns <= TURN_END_NS && now_ns - m->able_ns <= TURN_END_NS && m->worked_ns != 0;
+  return card->on ? m->worked_ns != 0 && now_ns - m->worked_ns <= TURN_END_NS : works_always(m);
+}
+
+static bool pressed(const struct turn_card *card, const struct turn_member *m, int64_t now_ns) {
+  if (card->on) return m->saved_ns != 0 && now_ns - m->saved_ns <= TURN_END_NS;
   return m->backlogged_since != 0 && now_ns - m->backlogged_since >= TURN_BACKLOG_NS;
 }
 
@@ -68,26 +81,43 @@ static uint64_t weigh(const struct turn_look *looks, uint32_t count, const bool 
   return sum;
 }
 
-static uint32_t period_for(const struct turn_look *looks, uint32_t count, const uint64_t *weights, uint64_t sum,
-                           uint32_t now_us) {
-  uint64_t wanted = TURN_SHORTEST_US;
+/* Long slices do not fill just any turn: of the container whose slices are longest beside its turn, a whole number fits. */
+static uint64_t fitted(uint64_t period, const struct turn_look *looks, uint32_t count, const uint64_t *weights, uint64_t sum) {
+  uint64_t best = period, fewest = TURN_FITTED_SLICES;
   for (uint32_t i = 0; i < count; i++) {
-    if (weights[i] == 0 || looks[i].longest_ns <= 0) continue;
-    uint64_t longest_us = (uint64_t)looks[i].longest_ns / 1000;
-    if (longest_us > TURN_LONGEST_US) longest_us = TURN_LONGEST_US;
-    uint64_t period = TURN_SLICES * longest_us * sum / weights[i];
+    uint64_t longest = clamped_longest_us(&looks[i]), turn = period * weights[i] / sum;
+    if (longest == 0 || turn < longest + TURN_SLACK_US) continue;
+    uint64_t fit = (turn - TURN_SLACK_US) / longest;
+    if (fit >= fewest) continue;
+    fewest = fit;
+    best = (fit * longest + TURN_SLACK_US) * sum / weights[i];
+  }
+  return best;
+}
+
+static uint32_t period_for(struct turn_card *card, const struct turn_look *looks, uint32_t count, const uint64_t *weights,
+                           uint64_t sum, int64_t now_ns) {
+  uint64_t wanted = TURN_SHORTEST_US, now_us = card->period_us;
+  for (uint32_t i = 0; i < count; i++) {
+    if (weights[i] == 0) continue;
+    uint64_t period = TURN_SLICES * clamped_longest_us(&looks[i]) * sum / weights[i];
     if (period > wanted) wanted = period;
   }
   if (wanted > TURN_LONGEST_US) wanted = TURN_LONGEST_US;
-  /* a period that trembles helps nobody */
-  return now_us != 0 && wanted * 4 >= (uint64_t)now_us * 3 && wanted * 4 <= (uint64_t)now_us * 5 ? now_us : (uint32_t)wanted;
+  wanted = fitted(wanted, looks, count, weights, sum);
+  /* a period that trembles helps nobody: small changes are made now and then */
+  bool far = wanted * 4 < now_us * 3 || wanted * 4 > now_us * 5;
+  bool rested = now_ns - card->period_since_ns >= TURN_STEADY_NS;
+  if (!far && (!rested || wanted == now_us)) return card->period_us;
+  card->period_since_ns = now_ns;
+  return (uint32_t)wanted;
 }
 
 void turn_plan(struct turn_card *card, const struct turn_look *looks, uint32_t count, int64_t now_ns, struct turn *out) {
   for (uint32_t i = 0; i < count; i++) out[i] = (struct turn){0, 0, 0};
   if (count > TURN_CONTAINERS) count = TURN_CONTAINERS;
   forget_absent(card, looks, count);
-  bool takes[TURN_CONTAINERS] = {false}, latency = false;
+  bool takes[TURN_CONTAINERS] = {false}, latency = false, needed = false;
   uint32_t joined = 0, taking = 0;
   for (uint32_t i = 0; i < count; i++) {
     struct turn_member *m = looks[i].name == 0 ? NULL : member_of(card, looks[i].name);
@@ -96,10 +126,11 @@ void turn_plan(struct turn_card *card, const struct turn_look *looks, uint32_t c
     latency = latency || looks[i].latency;
     if (!joins(card, m, now_ns)) continue;
     joined++;
+    needed = needed || pressed(card, m, now_ns);
     takes[i] = m->idle_looks < TURN_IDLE_LOOKS;
     taking += takes[i];
   }
-  card->on = joined >= 2 && !latency;
+  card->on = joined >= 2 && needed && !latency;
   memset(card->given_name, 0, sizeof card->given_name);
   memset(card->given, 0, sizeof card->given);
   if (!card->on || taking < 2) {
@@ -107,7 +138,7 @@ void turn_plan(struct turn_card *card, const struct turn_look *looks, uint32_t c
     return;
   }
   uint64_t weights[TURN_CONTAINERS], before = 0, sum = weigh(looks, count, takes, weights);
-  card->period_us = period_for(looks, count, weights, sum, card->period_us);
+  card->period_us = period_for(card, looks, count, weights, sum, now_ns);
   for (uint32_t i = 0; i < count; i++) {
     if (!takes[i]) continue;
     uint64_t from = card->period_us * before / sum, to = card->period_us * (before + weights[i]) / sum;

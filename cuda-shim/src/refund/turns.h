@@ -1,8 +1,8 @@
 /*
- * Turns: when several containers of a card are backlogged, that is, may launch, have work, and do not get through for a
- * while, each gets a stretch of every period to itself, in proportion to what it may have, which saves the driver's
+ * Turns: when several containers of a card work all the time, and one of them saves up what it may have because it does not
+ * get through, each gets a stretch of every period to itself, in proportion to what it may have, which saves the driver's
  * switching. One that has nothing to do in its turn gives it up at the next look. The price is latency: there are none
- * where a container asks for it.
+ * where a container asks for it, and none for one that works now and then.
  *
  * Pure: what happened before is in the card's state. Whole numbers only, as in refund.h.
  */
@@ -14,23 +14,28 @@
 
 enum {
   TURN_CONTAINERS = 32,
-  TURN_SLICES = 32,    /* a turn should hold so many of the container's longest slice */
-  TURN_IDLE_LOOKS = 2, /* looks without work in its own turn, then it gives it up */
+  TURN_SLICES = 48,        /* a turn should hold so many of the container's longest slice */
+  TURN_FITTED_SLICES = 20, /* fewer than so many must fit */
+  TURN_SLACK_US = 600,     /* what a turn needs beside its slices: it takes a moment to begin, and to launch */
+  TURN_IDLE_LOOKS = 2,     /* looks without work in its own turn, then it gives it up */
   TURN_SHORTEST_US = 20000,
   TURN_LONGEST_US = 80000
 };
 
-#define TURN_BACKLOG_NS INT64_C(120000000) /* so long two must have been backlogged */
-#define TURN_GAP_NS INT64_C(20000000)      /* a shorter gap is no end of work */
-#define TURN_END_NS INT64_C(500000000)     /* in debt, or without work, for so long: no longer one of them */
+#define TURN_BACKLOG_NS INT64_C(120000000) /* so long one must have been backlogged */
+#define TURN_SAVED_NS INT64_C(4000000)     /* GPU time saved up by one that does not get through */
+#define TURN_END_NS INT64_C(500000000)     /* without work for so long: no longer one of them */
+#define TURN_STEADY_NS INT64_C(2000000000) /* between small changes of the period */
+#define TURN_LOOKS_MASK 0xFFFFFFu          /* the last looks, */
+#define TURN_LOOKS_AT_WORK 22              /* and at how many of them one is at work that works all the time */
 
 struct turn_look {
   uint64_t name;      /* not 0 */
-  bool working;       /* something in flight on the card, or waiting to be */
+  bool working;       /* something in flight on the card */
   bool latency;       /* asks for latency */
   bool borrows;       /* policy balance or none: a part of what is idle is its own */
   uint32_t permille;  /* its limit */
-  int64_t bucket_ns;  /* positive: it may launch */
+  int64_t bucket_ns;  /* not positive: it waits until it may launch */
   int64_t longest_ns; /* its longest slice lately */
 };
 
@@ -42,14 +47,16 @@ struct turn {
 struct turn_member {
   uint64_t name; /* 0: unused */
   bool present;
-  int64_t backlogged_since; /* 0: it is not */
-  int64_t worked_ns, able_ns;
+  int64_t backlogged_since;    /* 0: it is not */
+  int64_t worked_ns, saved_ns; /* last at work; last with something saved up */
+  uint32_t at_work;            /* the last looks, a bit each */
   uint32_t idle_looks;
 };
 
 struct turn_card {
   bool on;
   uint32_t period_us;
+  int64_t period_since_ns;
   struct turn_member members[TURN_CONTAINERS];
   uint64_t given_name[TURN_CONTAINERS]; /* the turns of the last look, to know whose is running */
   struct turn given[TURN_CONTAINERS];

@@ -101,17 +101,6 @@ static void intervals_are_posted_and_doubted(void) {
   CHECK_EQ(inflight_sum(&f, 0, NULL), 1500, "a slot that is free counts for nothing");
   inflight_add(&f, 0, -1500);
   CHECK_EQ(usage.slots[0].inflight_us[0], 0, "finished");
-
-  struct pace_flight sibling = {.usage = &usage, .slot = 1};
-  usage.slots[1].state = VGPU_SLOT_LIVE;
-  interval_post(&sibling, 0, 5 * PACE_S, 5 * PACE_S + PACE_MS);
-  interval_post(&sibling, 0, 5 * PACE_S + 2 * PACE_MS, 5 * PACE_S + 9 * PACE_MS);
-  CHECK_EQ(interval_siblings(&f, 0, 5 * PACE_S + PACE_MS / 2, 5 * PACE_S + 3 * PACE_MS, 3 * PACE_MS), PACE_MS / 2,
-           "short ones only");
-  usage.rings[1].entries[1].start_ns = INT64_MIN;
-  CHECK_EQ(interval_siblings(&f, 0, 5 * PACE_S, 6 * PACE_S, 3 * PACE_MS), 0, "garbage ends the look");
-  usage.rings[1].head = UINT64_MAX;
-  CHECK(interval_siblings(&f, 0, 5 * PACE_S, 6 * PACE_S, 3 * PACE_MS) <= PACE_S, "and any head is bounded");
 }
 
 static void slices_keep_to_their_turn(void) {

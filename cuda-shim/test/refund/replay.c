@@ -153,7 +153,7 @@ static void play(const struct gpu_model *model, uint32_t looks, struct refund_ca
 static void print_models(void) {
   for (unsigned i = 0; i < gpu_model_count; i++) {
     const struct gpu_model *m = &gpu_models[i];
-    (void)printf("%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", m->name, m->long_us, m->leave_us,
+    (void)printf("%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", m->name, m->turn_us, m->leave_us,
                  m->back_us, m->shared_loss_permille, m->switch_max_permille);
   }
 }
@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   struct gpu_model model = {.name = ""};
-  model.long_us = get_u32();
+  model.turn_us = get_u32();
   model.leave_us = get_u32();
   model.back_us = get_u32();
   model.shared_loss_permille = get_u32();

@@ -1,7 +1,7 @@
 /*
- * A card that several processes share, in virtual time: slices of 2 ms in turn, a dear switch away from a running kernel, a
+ * A card that several processes share, in virtual time: slices of 2.06 ms in turn, a dear switch away from a running kernel, a
  * cheaper one from a process that has nothing left. These three figures follow from what an H200 showed (a short kernel in
- * a long one costs 0.35 ms, kernels queued by two lose a tenth, kernels waited for one by one a seventh). Each process
+ * a long one costs 0.34 ms, kernels queued by two lose a tenth, kernels waited for one by one a seventh). Each process
  * launches a kernel when its container's bucket allows, and posts it as the library does; the ledger under test refunds.
  */
 #ifndef VGPU_TEST_SLICER_H
@@ -12,7 +12,7 @@
 
 #include "refund/refund.h"
 
-enum { SIM_STEP_US = 5, SIM_TENANTS = 8, SIM_SLICE_US = 2000, SIM_LEAVE_US = 225, SIM_BACK_US = 125, SIM_TICK_US = 5000 };
+enum { SIM_STEP_US = 5, SIM_TENANTS = 8, SIM_SLICE_US = 2060, SIM_LEAVE_US = 205, SIM_BACK_US = 135, SIM_TICK_US = 5000 };
 
 struct sim_tenant {
   int32_t kernel_us;

@@ -27,21 +27,43 @@ static void look(uint32_t count, int64_t ms) {
 
 static void begin_after_a_while_of_backlog(void) {
   begin();
-  look(2, 120);
+  look(2, 225);
   CHECK_EQ(out[0].length_us, 0, "not at once");
-  look(2, 10);
+  look(2, 20);
   CHECK(out[0].length_us > 0 && out[1].length_us > 0, "both have one");
-  CHECK_EQ(out[0].period_us, 64000, "32 slices of a millisecond in a half");
+  CHECK_EQ(out[0].period_us, 80000, "the longest");
   CHECK_EQ(out[0].length_us + out[1].length_us, out[0].period_us, "the whole period");
   CHECK_EQ(out[0].offset_us, 0, "the first begins it");
   CHECK_EQ(out[1].offset_us, out[0].length_us, "the second follows");
 }
 
-static void none_while_one_gets_what_it_may_have(void) {
+static void none_while_nobody_has_saved_anything_up(void) {
   begin();
+  looks[0].bucket_ns = MS;
   looks[1].bucket_ns = -MS;
   look(2, 1000);
   CHECK_EQ(out[0].length_us + out[1].length_us, 0, "turns");
+}
+
+/* One has its share, at the other's cost. */
+static void one_that_does_not_get_through_is_enough(void) {
+  begin();
+  for (int i = 0; i < 60; i++) {
+    looks[1].working = i % 3 == 0; /* else it waits until it may launch again */
+    looks[1].bucket_ns = looks[1].working ? MS : -MS;
+    look(2, 5);
+  }
+  CHECK(card.on, "turns");
+}
+
+/* A service that answers now and then saves up all the time, and would only wait for its turn. */
+static void none_beside_one_that_works_now_and_then(void) {
+  begin();
+  for (int i = 0; i < 400; i++) {
+    looks[1].working = i % 4 != 0;
+    look(2, 5);
+    CHECK(out[0].length_us + out[1].length_us == 0, "turns at look %d", i);
+  }
 }
 
 static void in_proportion_to_the_limits(void) {
@@ -49,11 +71,11 @@ static void in_proportion_to_the_limits(void) {
   looks[0].permille = 100;
   looks[1].permille = 200;
   looks[2].permille = 500;
-  look(3, 200);
-  CHECK_EQ(out[0].period_us, 80000, "longest period");
-  CHECK_EQ(out[0].length_us, 10000, "an eighth");
-  CHECK_EQ(out[1].length_us, 20000, "a quarter");
-  CHECK_EQ(out[2].length_us, 50000, "the rest");
+  look(3, 300);
+  CHECK_EQ(out[0].period_us, 76800, "nine slices in the smallest");
+  CHECK_EQ(out[0].length_us, 9600, "an eighth");
+  CHECK_EQ(out[1].length_us, 19200, "a quarter");
+  CHECK_EQ(out[2].length_us, 48000, "the rest");
 }
 
 /* Limits of 30 each leave 400 idle: the two that may borrow get 200 each. */
@@ -61,7 +83,7 @@ static void who_may_borrow_gets_of_what_is_idle(void) {
   begin();
   looks[0].borrows = looks[1].borrows = true;
   looks[0].permille = looks[1].permille = looks[2].permille = 200;
-  look(3, 200);
+  look(3, 300);
   CHECK_EQ(out[0].length_us, out[0].period_us * 4 / 10, "borrower");
   CHECK_EQ(out[2].length_us, out[0].period_us * 2 / 10, "not");
 }
@@ -69,20 +91,40 @@ static void who_may_borrow_gets_of_what_is_idle(void) {
 static void the_period_follows_the_longest_slice(void) {
   begin();
   looks[0].longest_ns = 7300000;
-  look(2, 200);
-  CHECK_EQ(out[0].period_us, 80000, "long slices");
+  look(2, 300);
+  CHECK_EQ(out[0].period_us, 2 * (5 * 7300 + 600), "five long slices, and what a turn needs beside them");
   begin();
   looks[0].longest_ns = looks[1].longest_ns = 100000;
-  look(2, 200);
+  look(2, 300);
   CHECK_EQ(out[0].period_us, 20000, "short ones");
-  looks[1].longest_ns = 350000;
+  looks[1].longest_ns = 220000;
   look(2, 5);
   CHECK_EQ(out[0].period_us, 20000, "does not tremble");
+  look(2, 2000);
+  CHECK_EQ(out[0].period_us, 21120, "but follows");
+  looks[1].longest_ns = 400000;
+  look(2, 5);
+  CHECK_EQ(out[0].period_us, 38400, "at once, if it is far off");
+}
+
+/* The last of them does not fit: that is no sign of having nothing to do. */
+static void what_does_not_fit_any_more_is_no_idleness(void) {
+  begin();
+  looks[0].longest_ns = 15 * MS;
+  look(2, 300);
+  for (int i = 0; i < 200; i++) {
+    now += 5 * MS;
+    int64_t at = (now / 1000 - out[0].offset_us) % out[0].period_us;
+    looks[0].working = at < 2 * 15000;
+    looks[1].working = !looks[0].working;
+    turn_plan(&card, looks, 2, now, out);
+    CHECK(out[0].length_us > 0, "look %d", i);
+  }
 }
 
 static void a_turn_without_work_is_given_up_and_taken_up_again(void) {
   begin();
-  look(3, 200);
+  look(3, 300);
   looks[1].working = false;
   look(3, 85); /* more than a period: it was seen idle in its turn twice */
   CHECK_EQ(out[1].length_us, 0, "given up");
@@ -95,7 +137,7 @@ static void a_turn_without_work_is_given_up_and_taken_up_again(void) {
 /* Who waits for its turn has nothing in flight: that is no idleness. */
 static void waiting_for_the_turn_is_not_idle(void) {
   begin();
-  look(2, 200);
+  look(2, 300);
   for (int i = 0; i < 200; i++) {
     now += 5 * MS;
     for (uint32_t k = 0; k < 2; k++) {
@@ -107,10 +149,10 @@ static void waiting_for_the_turn_is_not_idle(void) {
   }
 }
 
-static void they_end_when_one_has_had_its_share_for_a_while(void) {
+static void they_end_when_nobody_has_saved_anything_up_for_a_while(void) {
   begin();
-  look(2, 200);
-  looks[1].bucket_ns = -MS;
+  look(2, 300);
+  looks[0].bucket_ns = looks[1].bucket_ns = MS;
   look(2, 400);
   CHECK(out[0].length_us > 0, "not at once");
   look(2, 200);
@@ -126,7 +168,7 @@ static void none_where_one_asks_for_latency(void) {
 
 static void a_container_that_is_gone_has_no_turn(void) {
   begin();
-  look(3, 200);
+  look(3, 300);
   look(1, 5);
   CHECK_EQ(out[0].length_us, 0, "one alone");
 }
@@ -147,13 +189,16 @@ static void utilisation_is_charged_time_of_the_last_second(void) {
 
 int main(void) {
   begin_after_a_while_of_backlog();
-  none_while_one_gets_what_it_may_have();
+  none_while_nobody_has_saved_anything_up();
+  one_that_does_not_get_through_is_enough();
+  none_beside_one_that_works_now_and_then();
   in_proportion_to_the_limits();
   who_may_borrow_gets_of_what_is_idle();
   the_period_follows_the_longest_slice();
+  what_does_not_fit_any_more_is_no_idleness();
   a_turn_without_work_is_given_up_and_taken_up_again();
   waiting_for_the_turn_is_not_idle();
-  they_end_when_one_has_had_its_share_for_a_while();
+  they_end_when_nobody_has_saved_anything_up_for_a_while();
   none_where_one_asks_for_latency();
   a_container_that_is_gone_has_no_turn();
   utilisation_is_charged_time_of_the_last_second();

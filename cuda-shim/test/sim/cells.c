@@ -115,8 +115,8 @@ static bool random_cell(int n, uint64_t seed, struct sim_cell *c) {
 }
 
 static bool turns(int n, struct sim_cell *c) {
-  static const int mixes[][2] = {{2, 2}, {1, 1}, {1, 2}, {0, 2}};
-  if (n >= 4) return false;
+  static const int mixes[][2] = {{2, 2}, {1, 1}, {1, 2}, {0, 2}, {3, 2}, {3, 3}, {3, 1}};
+  if (n >= 7) return false;
   c->tenants = 2;
   c->turns = true;
   for (int k = 0; k < 2; k++) c->tenant[k] = tenant(&lengths[mixes[n][k]], 1, 500);

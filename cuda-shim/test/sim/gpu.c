@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-#define SWITCH_NS (170 * US)
+#define SWITCH_NS (182 * US)
+#define TURN_NS (2070 * US)
 
 uint64_t sim_random(uint64_t *state) { /* splitmix64 */
   uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
@@ -72,7 +73,7 @@ static void choose(struct sim_gpu *g) {
   g->current = next;
   if (next < 0) return;
   g->switched_at = g->last >= 0 && g->last != next ? g->now + SWITCH_NS : g->now;
-  g->slice_end = g->switched_at + 2 * MS + (int64_t)(sim_random(g->random) % (uint64_t)MS);
+  g->slice_end = g->switched_at + TURN_NS + (int64_t)(sim_random(g->random) % (uint64_t)(40 * US));
   g->last = next;
 }
 

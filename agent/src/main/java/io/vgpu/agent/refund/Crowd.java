@@ -21,7 +21,7 @@ final class Crowd {
           if (h.start(k) >= in.end()) {
             break;
           }
-          if (h.end(k) - h.start(k) <= model.longNs()) {
+          if (h.end(k) - h.start(k) <= model.briefNs()) {
             continue;
           }
           n = insert(at, change, n, Math.max(h.start(k), in.start()), 1);

@@ -3,7 +3,8 @@ package io.vgpu.agent.refund;
 import java.util.List;
 
 /**
- * What a process had of one long interval (cuda-shim.md 5.7). A neighbour's short interval is the
+ * What a process had of one interval (cuda-shim.md 5.7): the Java side of {@code share.c}, which
+ * says why. A brief one is {@link BriefShare}'s. In a long one a neighbour's short interval is the
  * neighbour's, and costs switches: both where nobody else has a long one in flight, else only the
  * way back, since the card would have left anyway. The rest is shared equally by all that have a
  * long one in flight, less what they lose in switching. Pure.
@@ -11,11 +12,20 @@ import java.util.List;
  * @param own what it had
  * @param refund what it is given back, at most 95 % of the interval
  * @param lost the part of the refund that is nobody's
+ * @param turns interruptions of a brief interval
  */
-record IntervalShare(long own, long refund, long lost) {
+record IntervalShare(long own, long refund, long lost, int turns) {
   static final int MOST_PERCENT = 95;
 
-  static IntervalShare of(GpuModel model, Span interval, List<History> others) {
+  /**
+   * @param earnedNs what the process has had of the card before, less a price for each interruption
+   * @param fresh it had not had the card just before
+   */
+  static IntervalShare of(
+      GpuModel model, Span interval, long earnedNs, boolean fresh, List<History> others) {
+    if (interval.length() <= model.briefNs()) {
+      return BriefShare.of(model, interval, earnedNs, fresh, others);
+    }
     Crowd.Cuts cuts = Crowd.Cuts.of(model, interval, others);
     long[] shared = new long[others.size() + 2];
     Exclusive exclusive = new Exclusive(model, interval, cuts, shared);
@@ -25,16 +35,16 @@ record IntervalShare(long own, long refund, long lost) {
     }
     exclusive.finish();
 
-    long own = shared[1] + exclusive.beyondWhatSwitchingCanTake();
+    long own = shared[1] + exclusive.given + exclusive.beyondWhatSwitchingCanTake();
     long lost = Math.max(exclusive.switchingEach, 0);
     for (int size = 2; size < shared.length; size++) {
-      long loss = shared[size] * model.sharedLossPermille() / 1000;
+      long loss = shared[size] * model.lossPermille(size) / 1000;
       own += (shared[size] - loss) / size;
       lost += loss / size;
     }
     long length = interval.length();
     long refund = Math.min(Math.max(length - own, 0), length * MOST_PERCENT / 100);
-    return new IntervalShare(length - refund, refund, Math.min(lost, refund));
+    return new IntervalShare(length - refund, refund, Math.min(lost, refund), 0);
   }
 
   /** Goes over the neighbours' short intervals; what is between them is shared. */
@@ -51,6 +61,7 @@ record IntervalShare(long own, long refund, long lost) {
     private long switching;
     private long switchingEach;
     private long covered;
+    private long given;
 
     Exclusive(GpuModel model, Span interval, Crowd.Cuts cuts, long[] shared) {
       this.model = model;
@@ -78,6 +89,25 @@ record IntervalShare(long own, long refund, long lost) {
       switching += to - from - taken;
       switchingEach += (to - from - taken) / size;
       position = to;
+      giveBack(s, taken, size);
+    }
+
+    /**
+     * A short one that was interrupted holds turns of ours, and of the others that have a long one
+     * in flight.
+     */
+    private void giveBack(Span s, long taken, int size) {
+      Rest rest = Rest.of(model, s.length(), size);
+      if (rest.rounds() == 0) {
+        return;
+      }
+      long switched = taken * (rest.switches() / 1000) / (s.length() / 1000);
+      long othersHad = taken * (rest.own() / 1000) / (s.length() / 1000);
+      long turns = Math.max(taken - othersHad - switched, 0);
+      given += turns / size;
+      covered -= turns;
+      switching += switched;
+      switchingEach += switched / size;
     }
 
     void finish() {

@@ -10,6 +10,18 @@ final class ProcessLedger {
   long lastEnd;
   long openSince; // at this look; 0: nothing in flight
   long unsettled; // first interval of the history that is not settled
+  long earnedNs; // what it had of the card, less a price for each interruption counted
+
+  /** A process is interrupted once for each time slice that it has had. */
+  void earn(GpuModel model, long own, int turns) {
+    earnedNs = Math.min(earnedNs + own - model.turnPriceNs() * turns, 2 * model.turnNs());
+  }
+
+  /** Whether the process had not had the card just before the interval that is to be settled. */
+  boolean comesFresh(GpuModel model) {
+    return unsettled == history.first()
+        || history.start(unsettled) - history.end(unsettled - 1) > model.leastNs();
+  }
 
   /** Whether it may still post something that overlaps what ended at {@code end}. */
   boolean mayOverlap(long end) {

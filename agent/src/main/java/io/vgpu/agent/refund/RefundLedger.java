@@ -13,10 +13,11 @@ import java.util.Optional;
 public final class RefundLedger {
   static final int CONTAINERS = 32;
   private static final int OTHERS = 128;
-  private static final int SETTLED = 64;
+  private static final int SETTLED = 256;
   private static final long MS = 1_000_000;
   static final long SECOND_NS = 1_000_000_000;
   private static final long PATIENCE_NS = SECOND_NS;
+  private static final long PATIENCE_WHOLE_NS = 10 * MS;
   private static final long WINDOW_NS = 2 * SECOND_NS;
   static final long LENGTH_MAX_NS = 10 * SECOND_NS;
   private static final long FUTURE_NS = MS;
@@ -114,7 +115,7 @@ public final class RefundLedger {
     return accepted;
   }
 
-  /** Long intervals settled so far. */
+  /** Intervals settled so far. */
   public long settled() {
     return settled;
   }
@@ -261,7 +262,7 @@ public final class RefundLedger {
       return Optional.of(RefundDrop.BEYOND);
     }
     c.paidNs -= length;
-    if (length <= model.longNs()) {
+    if (length <= model.wholeNs()) { // taken for its own until it is settled
       c.shareNs -= length;
       potNs = Math.max(potNs - length, -POT_NS);
       c.longestNs[0] = Math.max(c.longestNs[0], length);
@@ -301,11 +302,13 @@ public final class RefundLedger {
     int done = 0;
     for (; p.unsettled < p.history.next() && done < room; p.unsettled++) {
       Span span = new Span(p.history.start(p.unsettled), p.history.end(p.unsettled));
-      if (span.length() <= model.longNs()) {
+      if (span.length() <= model.leastNs()) {
+        p.earn(model, span.length(), 0);
         continue;
       }
-      boolean late = nowNs - span.end() >= PATIENCE_NS;
-      if (!allIn(p, span.end(), late) && !late) {
+      boolean whole = span.length() <= model.wholeNs();
+      boolean late = nowNs - span.end() >= (whole ? PATIENCE_WHOLE_NS : PATIENCE_NS);
+      if (!allIn(p, span.end(), late && !whole) && !late) {
         break;
       }
       settle(c, p, span);
@@ -348,7 +351,13 @@ public final class RefundLedger {
   }
 
   private void settle(ContainerLedger c, ProcessLedger p, Span span) {
-    IntervalShare share = IntervalShare.of(model, span, neighbours(p, span));
+    IntervalShare share =
+        IntervalShare.of(model, span, p.earnedNs, p.comesFresh(model), neighbours(p, span));
+    p.earn(model, share.own(), share.turns());
+    if (span.length() <= model.wholeNs()) { // it has been taken for its own
+      potNs = Math.min(potNs + span.length(), POT_NS);
+      c.shareNs = Math.min(c.shareNs + span.length(), SHARE_CAP_NS);
+    }
     // time that was nobody's must have been there (D11)
     long nobodys = Math.min(share.lost(), Math.max(potNs - share.own(), 0));
     long refund = share.refund() - (share.lost() - nobodys);

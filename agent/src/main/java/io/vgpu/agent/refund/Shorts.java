@@ -28,7 +28,7 @@ final class Shorts {
     long bestStart = 0;
     for (int i = 0; i < at.length; i++) {
       History h = others.get(i);
-      while (at[i] < h.next() && h.end(at[i]) - h.start(at[i]) > model.longNs()) {
+      while (at[i] < h.next() && h.end(at[i]) - h.start(at[i]) > model.briefNs()) {
         at[i]++;
       }
       if (at[i] == h.next() || h.start(at[i]) >= end) {

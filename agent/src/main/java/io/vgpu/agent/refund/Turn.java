@@ -4,8 +4,9 @@ package io.vgpu.agent.refund;
 public record Turn(int periodUs, int offsetUs, int lengthUs) {
   public static final Turn NONE = new Turn(0, 0, 0);
 
-  /** Whether it runs at this time of the host. */
-  boolean runs(long nowNs) {
-    return lengthUs != 0 && Math.floorMod(nowNs / 1000 - offsetUs, (long) periodUs) < lengthUs;
+  /** Whether it runs at this time of the host, and has room for a slice. */
+  boolean runs(long nowNs, long sliceUs) {
+    return lengthUs != 0
+        && Math.floorMod(nowNs / 1000 - offsetUs, (long) periodUs) + sliceUs < lengthUs;
   }
 }

@@ -6,29 +6,40 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Turns for the backlogged containers of one card (cuda-shim.md 5.8): the Java side of {@code
- * turns.c}, which says how. Pure but for what it remembers; one thread at a time.
+ * Turns for containers of one card that do not get through (cuda-shim.md 5.8): the Java side of
+ * {@code turns.c}, which says how. Pure but for what it remembers; one thread at a time.
  */
 public final class TurnPlanner {
   static final int CONTAINERS = 32;
-  private static final int SLICES = 32;
+  private static final int SLICES = 48;
+  private static final int FITTED_SLICES = 20;
+  private static final int SLACK_US = 600;
   private static final int IDLE_LOOKS = 2;
   private static final int SHORTEST_US = 20_000;
   private static final int LONGEST_US = 80_000;
   private static final long BACKLOG_NS = 120_000_000;
-  private static final long GAP_NS = 20_000_000;
+  private static final long SAVED_NS = 4_000_000;
+  private static final long STEADY_NS = 2_000_000_000;
+  private static final int LOOKS_MASK = 0xFFFFFF;
+  private static final int LOOKS_AT_WORK = 22;
   private static final long END_NS = 500_000_000;
 
   private final Map<Long, Member> members = new HashMap<>();
   private Map<Long, Turn> given = Map.of();
   private boolean on;
   private int periodUs;
+  private long periodSinceNs;
 
   private static final class Member {
     long backloggedSince; // 0: it is not
     long workedNs;
-    long ableNs;
+    long savedNs; // last with something saved up
+    int atWork; // the last looks, a bit each
     int idleLooks;
+
+    boolean worksAlways() {
+      return Integer.bitCount(atWork) >= LOOKS_AT_WORK;
+    }
   }
 
   /** Whether turns are being given now. */
@@ -43,6 +54,7 @@ public final class TurnPlanner {
     List<Boolean> takes = new ArrayList<>();
     int joined = 0;
     int taking = 0;
+    boolean needed = false;
     for (TurnLook look : looks) {
       Member m = members.computeIfAbsent(look.name(), n -> new Member());
       observe(m, look, nowNs);
@@ -50,50 +62,60 @@ public final class TurnPlanner {
       boolean takesOne = joins && m.idleLooks < IDLE_LOOKS;
       takes.add(takesOne);
       joined += joins ? 1 : 0;
+      needed |= joins && pressed(m, nowNs);
       taking += takesOne ? 1 : 0;
     }
-    on = joined >= 2 && looks.stream().noneMatch(TurnLook::latency);
+    on = joined >= 2 && needed && looks.stream().noneMatch(TurnLook::latency);
     given = Map.of();
     if (!on || taking < 2) {
       periodUs = on ? periodUs : 0;
       return all.stream().map(l -> Turn.NONE).toList();
     }
-    return divide(all, looks, takes);
+    return divide(all, looks, takes, nowNs);
   }
 
   private void observe(Member m, TurnLook look, long nowNs) {
+    boolean saved = look.bucketNs() >= SAVED_NS;
+    boolean atWork = look.working() || look.bucketNs() <= 0;
+    m.atWork = (m.atWork << 1 | (atWork ? 1 : 0)) & LOOKS_MASK;
     if (look.working()) {
       m.workedNs = nowNs;
     }
-    if (look.bucketNs() > 0) {
-      m.ableNs = nowNs;
+    if (saved) {
+      m.savedNs = nowNs;
     }
-    boolean backlogged = look.bucketNs() > 0 && m.workedNs != 0 && nowNs - m.workedNs <= GAP_NS;
-    if (!backlogged) {
+    if (!saved || !m.worksAlways()) {
       m.backloggedSince = 0;
     } else if (m.backloggedSince == 0) {
       m.backloggedSince = nowNs;
     }
     if (look.working()) {
       m.idleLooks = 0;
-    } else if (given.getOrDefault(look.name(), Turn.NONE).runs(nowNs) && m.idleLooks < IDLE_LOOKS) {
+    } else if (m.idleLooks < IDLE_LOOKS
+        && given.getOrDefault(look.name(), Turn.NONE).runs(nowNs, longestUs(look))) {
       m.idleLooks++;
     }
   }
 
+  /** Under turns nobody has something in flight all the time. */
   private boolean joins(Member m, long nowNs) {
+    return on ? m.workedNs != 0 && nowNs - m.workedNs <= END_NS : m.worksAlways();
+  }
+
+  private boolean pressed(Member m, long nowNs) {
     return on
-        ? nowNs - m.workedNs <= END_NS && nowNs - m.ableNs <= END_NS && m.workedNs != 0
+        ? m.savedNs != 0 && nowNs - m.savedNs <= END_NS
         : m.backloggedSince != 0 && nowNs - m.backloggedSince >= BACKLOG_NS;
   }
 
-  private List<Turn> divide(List<TurnLook> all, List<TurnLook> looks, List<Boolean> takes) {
+  private List<Turn> divide(
+      List<TurnLook> all, List<TurnLook> looks, List<Boolean> takes, long nowNs) {
     long[] weights = weights(looks, takes);
     long sum = 0;
     for (long w : weights) {
       sum += w;
     }
-    periodUs = period(looks, weights, sum);
+    periodUs = period(looks, weights, sum, nowNs);
     List<Turn> turns = new ArrayList<>();
     Map<Long, Turn> next = new HashMap<>();
     long before = 0;
@@ -131,18 +153,47 @@ public final class TurnPlanner {
     return weights;
   }
 
-  private int period(List<TurnLook> looks, long[] weights, long sum) {
+  private static long longestUs(TurnLook look) {
+    return Math.clamp(look.longestNs() / 1000, 0, LONGEST_US);
+  }
+
+  private int period(List<TurnLook> looks, long[] weights, long sum, long nowNs) {
     long wanted = SHORTEST_US;
     for (int i = 0; i < weights.length; i++) {
-      if (weights[i] == 0 || looks.get(i).longestNs() <= 0) {
+      if (weights[i] != 0) {
+        wanted = Math.max(wanted, SLICES * longestUs(looks.get(i)) * sum / weights[i]);
+      }
+    }
+    wanted = fitted(Math.min(wanted, LONGEST_US), looks, weights, sum);
+    // a period that trembles helps nobody: small changes are made now and then
+    boolean far = wanted * 4 < periodUs * 3L || wanted * 4 > periodUs * 5L;
+    boolean rested = nowNs - periodSinceNs >= STEADY_NS;
+    if (!far && (!rested || wanted == periodUs)) {
+      return periodUs;
+    }
+    periodSinceNs = nowNs;
+    return (int) wanted;
+  }
+
+  /**
+   * Long slices do not fill just any turn: of the container whose slices are longest beside its
+   * turn, a whole number fits.
+   */
+  private static long fitted(long period, List<TurnLook> looks, long[] weights, long sum) {
+    long best = period;
+    long fewest = FITTED_SLICES;
+    for (int i = 0; i < weights.length; i++) {
+      long longest = longestUs(looks.get(i));
+      long turn = period * weights[i] / sum;
+      if (longest == 0 || turn < longest + SLACK_US) {
         continue;
       }
-      long longestUs = Math.min(looks.get(i).longestNs() / 1000, LONGEST_US);
-      wanted = Math.max(wanted, SLICES * longestUs * sum / weights[i]);
+      long fit = (turn - SLACK_US) / longest;
+      if (fit < fewest) {
+        fewest = fit;
+        best = (fit * longest + SLACK_US) * sum / weights[i];
+      }
     }
-    wanted = Math.min(wanted, LONGEST_US);
-    // a period that trembles helps nobody
-    boolean near = periodUs != 0 && wanted * 4 >= periodUs * 3L && wanted * 4 <= periodUs * 5L;
-    return near ? periodUs : (int) wanted;
+    return best;
   }
 }

@@ -72,14 +72,14 @@ class RefundBoundsTest {
       hostile.rings.putLong(Abi.Ring.HEAD, (long) i * posted); // otherwise few get beyond the head
       hostile.slots.put(0, slot);
       hostile.slots.putLong(Abi.UsageSlot.OPEN_SINCE_NS, 0); // waiting is another test's
-      brief.post(at + 2_225_000, 740);
-      brief.post(at + 5_315_000, 740);
-      honest.post(at, 7_480 + 740);
+      brief.post(at + 2_266_000, 740);
+      brief.post(at + 5_407_000, 740);
+      honest.post(at, 9_380 + 740);
       ledger.look(all.stream().map(Tenant::look).toList(), at + LOOK_NS);
       given = refund(ledger, honest);
     }
     assertThat(refund(ledger, hostile)).isZero();
-    assertThat(given).isEqualTo(5 * 2 * 1_090_000L);
+    assertThat(given).isEqualTo(5 * 2 * 1_080_000L);
   }
 
   /** Paid and hostile: no more than 95 % of what was charged, none of it negative. */

@@ -119,13 +119,13 @@ class RefundRoundTest {
     Container slow = new Container(2, 0, limits(CARD, 250));
     assertThat(look(now)).isFalse();
 
-    for (long at : new long[] {2_225_000, 5_315_000, 8_405_000}) {
+    for (long at : new long[] {2_266_000, 5_407_000, 8_548_000}) {
       brief.post(T + at, 740);
     }
-    slow.post(T, 10_570);
+    slow.post(T, 10_540);
     assertThat(look(T + 11_000_000)).as("shared: the next round is soon").isTrue();
 
-    assertThat(slow.refundNs()).isEqualTo(3_270_000);
+    assertThat(slow.refundNs()).isEqualTo(3_240_000);
     assertThat(brief.refundNs()).isZero();
     assertThat(slow.othersActive()).isEqualTo(1);
     assertThat(brief.othersActive()).isEqualTo(1);
@@ -133,8 +133,8 @@ class RefundRoundTest {
     assertThat(slow.load().getLong(Abi.LoadDevice.SAMPLE_NS)).isEqualTo(T + 11_000_000);
     assertThat(slow.load().getInt(Abi.LoadDevice.CONTAINER_UTIL_PERMILLE)).isBetween(6, 8);
     assertThat(disk.meters().scrape())
-        .contains("vgpu_refund_seconds_total{device_idx=\"7\"} 0.00327")
-        .contains("vgpu_refund_intervals_total{device_idx=\"7\",result=\"settled\"} 1.0");
+        .contains("vgpu_refund_seconds_total{device_idx=\"7\"} 0.00324")
+        .contains("vgpu_refund_intervals_total{device_idx=\"7\",result=\"settled\"} 4.0");
 
     assertThat(look(T + 300_000_000)).as("nobody is active any more").isFalse();
     assertThat(slow.othersActive()).isZero();
@@ -146,17 +146,17 @@ class RefundRoundTest {
     Container slow = new Container(2, 0, limits(CARD, 250));
     look(now);
     brief.post(T + 2_225_000, 740);
-    slow.post(T, 8_390);
-    look(T + 9_000_000);
-    assertThat(slow.refundNs()).isEqualTo(1_090_000);
+    slow.post(T, 9_380);
+    look(T + 10_000_000);
+    assertThat(slow.refundNs()).isEqualTo(1_080_000);
 
     round = newRound();
     look(T + 109_000_000);
-    assertThat(slow.refundNs()).as("nothing is lost or given twice").isEqualTo(1_090_000);
+    assertThat(slow.refundNs()).as("nothing is lost or given twice").isEqualTo(1_080_000);
     brief.post(T + 112_225_000, 740);
-    slow.post(T + 110_000_000, 8_390);
+    slow.post(T + 110_000_000, 9_380);
     look(T + 210_000_000);
-    assertThat(slow.refundNs()).isEqualTo(2 * 1_090_000);
+    assertThat(slow.refundNs()).isEqualTo(2 * 1_080_000);
   }
 
   @Test
@@ -193,9 +193,9 @@ class RefundRoundTest {
       out.truncate(100);
     }
     brief.post(T + 2_225_000, 740);
-    slow.post(T, 8_390);
-    look(T + 9_000_000);
-    assertThat(slow.refundNs()).isEqualTo(1_090_000);
+    slow.post(T, 9_380);
+    look(T + 10_000_000);
+    assertThat(slow.refundNs()).isEqualTo(1_080_000);
     assertThat(hostile.refundNs()).isZero();
   }
 
@@ -218,7 +218,7 @@ class RefundRoundTest {
       c.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.OPEN_SINCE_NS, T - 2_000_000_000, 8);
       c.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.INFLIGHT_US, 700, 4);
     }
-    for (long at = T; at <= T + 200_000_000; at += 5_000_000) {
+    for (long at = T; at <= T + 300_000_000; at += 5_000_000) {
       look(at);
     }
     assertThat(a.load().getInt(Abi.LoadDevice.TURN_PERIOD_US)).isEqualTo(20_000);

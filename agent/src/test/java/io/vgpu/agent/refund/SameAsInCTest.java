@@ -34,7 +34,7 @@ class SameAsInCTest {
     GpuModel model = new GpuModel("x", 2500, 180, 90, 130, 240);
     Scene.Bytes in = new Scene.Bytes();
     Scene.Bytes expected = new Scene.Bytes();
-    in.u32(model.longUs());
+    in.u32(model.turnUs());
     in.u32(model.leaveUs());
     in.u32(model.backUs());
     in.u32(model.sharedLossPermille());
@@ -64,7 +64,7 @@ class SameAsInCTest {
                     "%s,%d,%d,%d,%d,%d%n"
                         .formatted(
                             m.name(),
-                            m.longUs(),
+                            m.turnUs(),
                             m.leaveUs(),
                             m.backUs(),
                             m.sharedLossPermille(),
