@@ -58,7 +58,7 @@ static int table(int count, char **seeds) {
   static const char *const text[] = {
       "# The limiter in simulation\n",
       "Written by `make sim-shim`: discrete events in virtual time, the limiter's and the refund ledger's own objects, an H200-like",
-      "card (time slices of 2 to 3 ms, 0.17 ms for a change of process, 5 us a launch, 2 us an event). Errors in points: percent of",
+      "card (time slices of 2.07 to 2.11 ms, 0.18 ms for a change of process, 5 us a launch, 2 us an event). Errors in points: percent of",
       "the time in which a tenant's kernels ran, less its limit; 8 s after 2 s. A model is no measurement: hardware figures are in",
       "[benchmarks](benchmarks/).\n",
       "`delta` and `AIMD` are our reading of the formulas that prior art has published, in the same model; with neighbours they see",
