@@ -56,8 +56,8 @@ facts() { # types header: SIZE, FIELD and VALUE lines
 facts "$here/src/cuda_types.h" >cuda.h.facts
 facts "$here/src/nvml_view_types.h" | sed 's/nvmlProcessDetailList_t/nvmlProcessDetailList_v1_t/; s/nvmlProcessesUtilizationInfo_t/nvmlProcessesUtilizationInfo_v1_t/' >nvml.h.facts
 sed -n 's/^CU(\([^,]*\),[^,]*,[^,]*,[^,]*,[^,]*, \(([^()]*)\), .*/SIGNATURE(\1, \2)/p' "$here/src/hooks.def" >>cuda.h.facts
-sed -n 's/^NV(\([^,]*\),[^,]*, \(([^()]*)\), .*/SIGNATURE(\1, \2)/p' "$here/src/hooks.def" >>nvml.h.facts
-rows=$(grep -cE '^(CU|NV)\(' "$here/src/hooks.def")
+sed -n '/, PRIVATE,/d; s/^NV(\([^,]*\),[^,]*, \(([^()]*)\), .*/SIGNATURE(\1, \2)/p' "$here/src/hooks.def" >>nvml.h.facts
+rows=$(grep -E '^(CU|NV)\(' "$here/src/hooks.def" | grep -vc ', PRIVATE,') # those are in no header
 signatures=$(cat cuda.h.facts nvml.h.facts | grep -c '^SIGNATURE')
 [ "$rows" -gt 100 ] && [ "$rows" = "$signatures" ] || { echo "$signatures of $rows rows of hooks.def found" >&2; exit 1; }
 [ "$(grep -c '^FIELD' cuda.h.facts)" -ge 50 ] || { echo "too few fields found in cuda_types.h: this check does not read it any more" >&2; exit 1; }

@@ -196,6 +196,7 @@ nvmlReturn_t vgpu_on_nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t device, 
   }
 #define NV_INFO(name, params, args)
 #define NV_PROCESS(name, params, args)
+#define NV_PRIVATE(name, params, args)
 #define NV_REFUSE REFUSE
 #define NV(name, class, params, args) NV_##class(name, params, args)
 #include "hooks.def"

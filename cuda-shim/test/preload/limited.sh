@@ -50,6 +50,18 @@ wait "$holder" 2>/dev/null || :
 holder=
 [ "$(under fill)" = 1080 ] || say "what the killed one held is there again"
 
+# a neighbour is on the card, and in no list
+"$make_limits" "$dir/main" "$card" 1024
+mkfifo "$dir/neighbour"
+"$program" hold 100 >"$dir/neighbour" &
+holder=$!
+read -r line <"$dir/neighbour"
+[ "$line" = held ] || say "$line"
+under memory || say "what NVML tells beside a neighbour"
+kill -9 "$holder"
+wait "$holder" 2>/dev/null || :
+holder=
+
 # corrupt at every byte of the header that means something, also truncated: one line, and nothing runs
 for at in 0 4 8 12 16 20; do
   "$make_limits" "$dir/main" "$card" 1024

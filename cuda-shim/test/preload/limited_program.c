@@ -72,6 +72,31 @@ static void only_its_own_processes(nvmlDevice_t device) {
   CHECK_EQ(count, 0, "none");
 }
 
+/* As nvidia-smi looks for them: by an entry of a table without names, of the driver that the fake says it is. */
+static void nor_by_the_table_without_names(nvmlDevice_t device, void *nvml) {
+  static const unsigned char uuid[16] = {0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e,
+                                         0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4};
+  static const unsigned char other[16] = {1};
+  nvmlReturn_t (*get)(const void **, const void *);
+  nvmlReturn_t (*list)(nvmlDevice_t, unsigned int *, void *, unsigned int);
+  const void *const *table = NULL;
+  *(void **)&get = dlsym(nvml, "nvmlInternalGetExportTable");
+  CHECK_EQ(get((const void **)&table, other), NVML_ERROR_NOT_FOUND, "another table");
+  for (int i = 0; i < 2; i++) {
+    nvmlProcessInfo_t infos[4];
+    unsigned int count = 4;
+    CHECK_EQ(get((const void **)&table, uuid), NVML_SUCCESS, "the table");
+    CHECK_EQ((size_t)table[0], 2160, "its size");
+    *(const void **)&list = table[213];
+    CHECK_EQ(list(device, &count, infos, 2), NVML_SUCCESS, "which");
+    CHECK_EQ(count, 1, "one");
+    CHECK_EQ(infos[0].pid, getpid(), "by the pid that it has here");
+    CHECK_EQ(infos[0].usedGpuMemory, 1024 * MIB, "with what it holds");
+    CHECK(table[213] != NULL && table[212] == NULL, "the rest is the driver's");
+    CHECK_EQ(list(device, &count, infos, 9), NVML_ERROR_INVALID_ARGUMENT, "the driver answers what we do not know");
+  }
+}
+
 static void memory(void) {
   size_t available, total;
   nvmlDevice_t device;
@@ -88,6 +113,7 @@ static void memory(void) {
   told_by_nvml(device, 1024 * MIB, 1024 * MIB);
   only_its_own_processes(device);
   void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+  nor_by_the_table_without_names(device, nvml);
   CHECK(dlsym(nvml, "nvmlDeviceGetMemoryInfo") == (void *)nvmlDeviceGetMemoryInfo, "by name as by linking");
   CHECK(dlsym(nvml, "nvmlNoSuchFunction") == NULL, "a function that this NVML lacks is not there");
   nvmlReturn_t (*set_mode)(nvmlDevice_t, unsigned int);
