@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-scheduler bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -57,6 +57,9 @@ bench: build binaries ## how long a pod takes from create to bound to running, i
 sim-shim: ## the limiter in simulation, all cells and prior art's formulas, into docs/simulation-shim.md
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 --target shim-sim >/dev/null
 	@cuda-shim/build/shim-sim table 1 2 3 > docs/simulation-shim.md
+
+bench-scheduler: ## how long filter and prioritize take at 100, 1000 and 5000 nodes, into build/bench/scheduler.json (ARGS="-Dbench.sizes=5000/100000")
+	@$(MVN) -pl events,control-plane test -Dspotless.check.skip=true -Dtest=SchedulerBench -Dsurefire.failIfNoSpecifiedTests=false -DargLine=-Xmx3g $(ARGS)
 
 bench-shim: ## needs a GPU: what the library costs and how well limits are kept, into build/bench/shim.json (ARGS="--seed 7")
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 >/dev/null

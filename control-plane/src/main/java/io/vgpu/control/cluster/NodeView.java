@@ -12,6 +12,7 @@ import java.util.Map;
  *
  * @param hostTotal allocatable CPU and memory
  * @param hostUsed what all bound pods request of them
+ * @param sums of the cards, by bound pods alone
  */
 public record NodeView(
     String name,
@@ -19,7 +20,8 @@ public record NodeView(
     List<Card> cards,
     List<InFlight> inFlight,
     Host hostTotal,
-    Host hostUsed) {
+    Host hostUsed,
+    CardSums sums) {
   /** One card: what may be promised, and what is. */
   public record Card(GpuDevice device, Use total, Use used) {
     /** What is left, never below zero. */
@@ -31,6 +33,17 @@ public record NodeView(
   public NodeView {
     cards = List.copyOf(cards);
     inFlight = List.copyOf(inFlight);
+  }
+
+  /** With the sums of its cards. */
+  public NodeView(
+      String name,
+      NodeOffer offer,
+      List<Card> cards,
+      List<InFlight> inFlight,
+      Host hostTotal,
+      Host hostUsed) {
+    this(name, offer, cards, inFlight, hostTotal, hostUsed, CardSums.of(cards));
   }
 
   /** A node of which only the cards matter. */

@@ -106,7 +106,12 @@ public final class SchedulerMeters {
 
   /** A node was refused to a pod. */
   public void reject(Verb verb, Reason reason) {
-    counter(ControlMeters.NODE_REJECT, "verb", verb.word, "code", reason.code()).increment();
+    reject(verb, reason, 1);
+  }
+
+  /** So many nodes were refused to a pod. */
+  public void reject(Verb verb, Reason reason, int nodes) {
+    counter(ControlMeters.NODE_REJECT, "verb", verb.word, "code", reason.code()).increment(nodes);
   }
 
   /** A pod was bound. */
@@ -140,9 +145,9 @@ public final class SchedulerMeters {
     }
   }
 
-  /** A node was refused because a strict topology mode cannot be kept there. */
-  public void strictReject(TopologyMode mode) {
-    counter(ControlMeters.TOPOLOGY_STRICT_REJECT, "mode", mode.word()).increment();
+  /** Nodes were refused because a strict topology mode cannot be kept there. */
+  public void strictReject(TopologyMode mode, int nodes) {
+    counter(ControlMeters.TOPOLOGY_STRICT_REJECT, "mode", mode.word()).increment(nodes);
   }
 
   /** A search among linked cards. */

@@ -206,14 +206,16 @@ public final class Allocator {
     return switch (node.offer()) {
       case NodeOffer.NotOffered no -> 0;
       case NodeOffer.Offered offered ->
-          Topology.fitness(
-              pod.wishes().topology(),
-              offered,
-              pod.demand().vgpuContainers().stream()
-                  .mapToLong(ContainerDemand::number)
-                  .max()
-                  .orElse(0));
+          Topology.fitness(pod.wishes().topology(), offered, together(pod));
     };
+  }
+
+  /** How many cards the largest container wants together. */
+  static long together(PodRequest pod) {
+    return pod.demand().vgpuContainers().stream()
+        .mapToLong(ContainerDemand::number)
+        .max()
+        .orElse(0);
   }
 
   /** The policy that ranks nodes for the pod. */

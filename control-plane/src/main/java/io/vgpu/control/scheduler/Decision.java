@@ -53,7 +53,7 @@ record Decision(
               (node, r) -> {
                 int seen = reasons.merge(r.reason(), 1, Integer::sum);
                 if (seen <= OF_EACH_REASON && some.size() < NODES) {
-                  some.put(node, r);
+                  some.put(node, judged.verdicts().apply(node) instanceof Refused full ? full : r);
                 }
               });
       int nodes = judged.fitting().size() + judged.refused().size();
@@ -64,7 +64,7 @@ record Decision(
           judged.fitting().size(),
           reasons,
           some,
-          judged.fitting().keySet().stream().limit(NODES).toList(),
+          judged.fitting().stream().limit(NODES).toList(),
           judged.fitting().isEmpty() ? AggregateText.of(nodes, judged.refused()) : "");
     }
   }

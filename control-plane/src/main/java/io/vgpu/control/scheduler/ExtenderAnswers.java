@@ -1,10 +1,16 @@
 package io.vgpu.control.scheduler;
 
+import io.vertx.core.buffer.Buffer;
 import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.scheduler.FilterVerb.Answer;
+import java.io.ByteArrayOutputStream;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -17,10 +23,10 @@ final class ExtenderAnswers {
   private ExtenderAnswers() {}
 
   /** ExtenderFilterResult. */
-  static String filter(ExtenderArgs args, Answer answer) {
+  static Buffer filter(ExtenderArgs args, Answer answer) {
     return switch (answer) {
-      case Answer.Echo echo -> echo(args, "");
-      case Answer.Failed failed -> echo(args, failed.error());
+      case Answer.Echo echo -> Buffer.buffer(echo(args, ""));
+      case Answer.Failed failed -> Buffer.buffer(echo(args, failed.error()));
       case Answer.Judged judged -> judged(args, judged);
     };
   }
@@ -54,14 +60,31 @@ final class ExtenderAnswers {
     return o.toString();
   }
 
-  private static String judged(ExtenderArgs args, Answer.Judged judged) {
-    ObjectNode o = empty();
+  private static Buffer judged(ExtenderArgs args, Answer.Judged judged) {
     List<String> names = args.nodeNames();
-    if (names != null && !names.isEmpty()) {
-      names(o, judged.fitting().keySet());
-    } else {
-      nodes(o, args, judged);
-    }
+    return names == null || names.isEmpty()
+        ? Buffer.buffer(nodesJudged(args, judged))
+        : namesJudged(judged);
+  }
+
+  private static Buffer namesJudged(Answer.Judged judged) {
+    return written(
+        out -> {
+          out.writeStartObject().writeNullProperty("Nodes");
+          out.writeArrayPropertyStart("NodeNames");
+          judged.fitting().forEach(out::writeString);
+          out.writeEndArray().writeObjectPropertyStart("FailedNodes");
+          judged
+              .refused()
+              .forEach((node, refused) -> out.writeStringProperty(node, refused.text()));
+          out.writeEndObject().writeNullProperty("FailedAndUnresolvableNodes");
+          out.writeStringProperty("Error", "").writeEndObject();
+        });
+  }
+
+  private static String nodesJudged(ExtenderArgs args, Answer.Judged judged) {
+    ObjectNode o = empty();
+    nodes(o, args, judged);
     ObjectNode failed = o.putObject("FailedNodes");
     judged.refused().forEach((node, refused) -> failed.put(node, refused.text()));
     o.put("Error", "");
@@ -82,9 +105,10 @@ final class ExtenderAnswers {
           .forEach(e -> list.set(e.getKey(), e.getValue()));
     }
     ArrayNode items = list.putArray("items");
+    Set<String> fitting = new HashSet<>(judged.fitting());
     for (JsonNode item : args.items()) {
       String name = nameOf(item);
-      if (name != null && judged.fitting().containsKey(name)) {
+      if (name != null && fitting.contains(name)) {
         items.add(item);
       }
     }
@@ -132,10 +156,27 @@ final class ExtenderAnswers {
   }
 
   /** HostPriorityList. */
-  static String scores(Map<String, Integer> levels) {
-    ArrayNode array = ExtenderJson.JSON.createArrayNode();
-    levels.forEach((host, score) -> array.addObject().put("Host", host).put("Score", score));
-    return array.toString();
+  static Buffer scores(Map<String, Integer> levels) {
+    return written(
+        out -> {
+          out.writeStartArray();
+          levels.forEach(
+              (host, score) ->
+                  out.writeStartObject()
+                      .writeStringProperty("Host", host)
+                      .writeNumberProperty("Score", score)
+                      .writeEndObject());
+          out.writeEndArray();
+        });
+  }
+
+  /** Straight to bytes: a tree of thousands of nodes costs more than to judge them. */
+  private static Buffer written(Consumer<JsonGenerator> content) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(64 * 1024);
+    try (JsonGenerator out = ExtenderJson.JSON.createGenerator(bytes)) {
+      content.accept(out);
+    }
+    return Buffer.buffer(bytes.toByteArray());
   }
 
   /** ExtenderBindingResult. */

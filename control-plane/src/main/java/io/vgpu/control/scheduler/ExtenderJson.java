@@ -18,13 +18,18 @@ import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.kube.SlimRecords;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
@@ -51,6 +56,9 @@ final class ExtenderJson {
   private static final Pattern QUANTITY =
       Pattern.compile("[+-]?[0-9.]{1,40}([eE][+-]?[0-9]{1,2}|[numkMGTPE]i?)?");
 
+  private static final Map<String, String> ARGS =
+      Map.of("pod", "Pod", "nodes", "Nodes", "nodenames", "NodeNames");
+
   private final SlimRecords slim;
 
   /** {@code topology}: the links that nodes publish are looked at. */
@@ -58,17 +66,62 @@ final class ExtenderJson {
     this.slim = new SlimRecords(names, topology);
   }
 
-  /** The body of filter and prioritize. */
+  /**
+   * The body of filter and prioritize. Thousands of names are read straight from the text, all else
+   * as a tree.
+   */
   ExtenderArgs args(byte[] body) {
-    JsonNode root = object("ExtenderArgs", parse(body));
-    JsonNode pod = field(root, "Pod");
-    JsonNode names = field(root, "NodeNames");
-    JsonNode nodes = field(root, "Nodes");
+    JsonNode pod = null;
+    JsonNode nodes = null;
+    @Nullable List<String> names = null;
+    try (JsonParser parser = JSON.createParser(body)) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        throw new FormatException("ExtenderArgs: must be a JSON object");
+      }
+      Set<String> exact = new HashSet<>();
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        String name = parser.currentName();
+        boolean isNull = parser.nextToken() == JsonToken.VALUE_NULL;
+        String field = ARGS.getOrDefault(name.toLowerCase(Locale.ROOT), "");
+        boolean wanted = !field.isEmpty() && (field.equals(name) || !exact.contains(field));
+        if (field.equals(name)) {
+          exact.add(field);
+        }
+        if (!wanted) {
+          parser.skipChildren();
+        } else if (field.equals("NodeNames")) {
+          names = isNull ? null : names(parser);
+        } else {
+          JsonNode value = isNull ? null : parser.readValueAsTree();
+          pod = field.equals("Pod") ? value : pod;
+          nodes = field.equals("Nodes") ? value : nodes;
+        }
+      }
+      if (parser.nextToken() != null) {
+        throw new FormatException("request body is not JSON: something follows the object");
+      }
+    } catch (JacksonException e) {
+      throw new FormatException("request body is not JSON: " + e.getOriginalMessage(), e);
+    }
     return new ExtenderArgs(
         pod == null ? null : podRecord(pod),
-        names == null ? null : strings("NodeNames", names),
+        names,
         nodes,
         nodes == null ? List.of() : list("Nodes.items", field(object("Nodes", nodes), "items")));
+  }
+
+  private static List<String> names(JsonParser parser) {
+    if (parser.currentToken() != JsonToken.START_ARRAY) {
+      throw new FormatException("NodeNames: must be a list");
+    }
+    List<String> names = new ArrayList<>();
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      if (parser.currentToken() != JsonToken.VALUE_STRING) {
+        throw new FormatException("NodeNames: must be a string");
+      }
+      names.add(parser.getString());
+    }
+    return names;
   }
 
   /** The body of bind. */
@@ -335,10 +388,6 @@ final class ExtenderJson {
     List<JsonNode> items = new ArrayList<>();
     json.forEach(items::add);
     return items;
-  }
-
-  private static List<String> strings(String where, JsonNode json) {
-    return list(where, json).stream().map(item -> text(where, item)).toList();
   }
 
   private static Map<String, String> map(String where, @Nullable JsonNode json) {

@@ -14,6 +14,8 @@ import io.vgpu.control.scheduler.FilterVerb.Answer;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.model.Reason;
 import io.vgpu.runtime.Lane;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
@@ -126,11 +128,16 @@ final class ExtenderService {
         }
       }
       case Answer.Judged judged -> {
-        judged.refused().values().forEach(r -> meters.reject(Verb.FILTER, r.reason()));
+        Map<Reason, Integer> reasons = new EnumMap<>(Reason.class);
+        judged.refused().values().forEach(r -> reasons.merge(r.reason(), 1, Integer::sum));
+        reasons.forEach((reason, nodes) -> meters.reject(Verb.FILTER, reason, nodes));
         TopologyMode mode = pod.wishes().topology();
-        judged.refused().values().stream()
-            .filter(r -> ofTopology(r.reason()))
-            .forEach(r -> meters.strictReject(mode));
+        reasons.forEach(
+            (reason, nodes) -> {
+              if (ofTopology(reason)) {
+                meters.strictReject(mode, nodes);
+              }
+            });
         if (judged.fitting().isEmpty()) {
           news.fitsNowhere(pod.pod(), AggregateText.of(judged.refused().size(), judged.refused()));
         }

@@ -18,7 +18,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -26,6 +28,8 @@ import tools.jackson.databind.JsonNode;
  * 3.1, 3.8). Reads one snapshot, writes nothing (D1). Any thread.
  */
 final class FilterVerb {
+  private static final Refused MISSED = Refused.of(Reason.NODE_CACHE_MISS, "");
+
   private final Allocator allocator;
   private final Alignments alignments;
   private final ExtenderJson json;
@@ -40,8 +44,14 @@ final class FilterVerb {
     /** The pod cannot be judged; {@code demand} when it is the pod's own fault. */
     record Failed(String error, boolean demand) implements Answer {}
 
-    /** The nodes that fit, in request order, and why the others do not. */
-    record Judged(Map<String, Placement> fitting, Map<String, Refused> refused) implements Answer {}
+    /**
+     * The nodes that fit, in request order, and why the others do not.
+     *
+     * @param verdicts the allocator's full word on one of them
+     */
+    record Judged(
+        List<String> fitting, Map<String, Refused> refused, Function<String, Verdict> verdicts)
+        implements Answer {}
   }
 
   /** A pod's likely cards, for other pods to respect. */
@@ -86,22 +96,40 @@ final class FilterVerb {
   private Answer.Judged judge(
       PodRequest pod, Map<String, Optional<NodeView>> candidates, Alignment alignment) {
     long now = nanoTime.getAsLong();
-    Map<String, Placement> fitting = new LinkedHashMap<>();
+    Optional<QuickFit> quick = QuickFit.of(pod);
+    List<String> fitting = new ArrayList<>(candidates.size());
     Map<String, Refused> refused = new LinkedHashMap<>();
     candidates.forEach(
         (name, node) -> {
-          Verdict verdict =
-              node.<Verdict>map(
-                      n ->
-                          allocator.plan(
-                              pod, n.standing(pod.pod().uid(), now, true), Look.QUICK, alignment))
-                  .orElseGet(() -> Refused.of(Reason.NODE_CACHE_MISS, ""));
-          switch (verdict) {
-            case Verdict.Fits fits -> fitting.put(name, fits.placement());
-            case Refused no -> refused.put(name, no);
+          Refused no = node.isEmpty() ? MISSED : refusal(pod, node.get(), quick, now, alignment);
+          if (no == null) {
+            fitting.add(name);
+          } else {
+            refused.put(name, no);
           }
         });
-    return new Answer.Judged(fitting, refused);
+    return new Answer.Judged(
+        fitting,
+        refused,
+        name ->
+            candidates
+                .getOrDefault(name, Optional.empty())
+                .map(n -> plan(pod, n, now, alignment))
+                .orElse(MISSED));
+  }
+
+  /** Null where the pod fits. */
+  private @Nullable Refused refusal(
+      PodRequest pod, NodeView node, Optional<QuickFit> quick, long now, Alignment alignment) {
+    if (quick.isPresent() && QuickFit.plain(node)) {
+      Reason reason = quick.get().refusal(node);
+      return reason == null ? null : Refused.bare(reason);
+    }
+    return plan(pod, node, now, alignment) instanceof Refused no ? no : null;
+  }
+
+  private Verdict plan(PodRequest pod, NodeView node, long now, Alignment alignment) {
+    return allocator.plan(pod, node.standing(pod.pod().uid(), now, true), Look.QUICK, alignment);
   }
 
   /** Names are looked up; full nodes stand for themselves where the watch does not know them. */
@@ -152,10 +180,11 @@ final class FilterVerb {
 
   /** With one fitting node kube-scheduler does not ask prioritize: hold here. */
   static Optional<Hold> holdOf(PodRequest pod, Answer answer) {
-    if (answer instanceof Answer.Judged judged && judged.fitting().size() == 1) {
-      List<Placement> only = new ArrayList<>(judged.fitting().values());
-      return Optional.of(
-          new Hold(pod.pod().uid(), only.getFirst().node(), only.getFirst().footprint()));
+    if (answer instanceof Answer.Judged judged
+        && judged.fitting().size() == 1
+        && judged.verdicts().apply(judged.fitting().getFirst()) instanceof Verdict.Fits fits) {
+      Placement only = fits.placement();
+      return Optional.of(new Hold(pod.pod().uid(), only.node(), only.footprint()));
     }
     return Optional.empty();
   }

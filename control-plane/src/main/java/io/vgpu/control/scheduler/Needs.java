@@ -13,9 +13,10 @@ import java.util.List;
  * (3.6). Pure.
  *
  * @param max per-field maximum over the containers; cores and memory per card
+ * @param memoryFactor and {@code uniformMemory}: the node's, that the defaults were filled in by
  * @param total {@code sidecars + max(apps, largest sequential init)}
  */
-record Needs(List<Need> containers, Use max, Use total) {
+record Needs(List<Need> containers, Use max, Use total, int memoryFactor, long uniformMemory) {
   private static final long MORE_THAN_ANY_CARD = 2 * MemoryMiB.MAX;
 
   /**
@@ -44,7 +45,7 @@ record Needs(List<Need> containers, Use max, Use total) {
       long memory = c.memory() > 0 ? blocks(c.memory(), memoryFactor) : uniformMemory;
       needs.add(new Need(c, (int) c.number(), cores, memory));
     }
-    return summed(needs);
+    return summed(needs, memoryFactor, uniformMemory);
   }
 
   /** Blocks in MiB, capped above what any card can have, so that sums cannot overflow. */
@@ -57,7 +58,12 @@ record Needs(List<Need> containers, Use max, Use total) {
     return Weights.of(of(demand, 1, 0).total());
   }
 
-  private static Needs summed(List<Need> needs) {
+  /** Whether a node with these would get the very same. */
+  boolean isFor(int factor, long memory) {
+    return memoryFactor == factor && uniformMemory == memory;
+  }
+
+  private static Needs summed(List<Need> needs, int memoryFactor, long uniformMemory) {
     Use max = Use.ZERO;
     Use sidecars = Use.ZERO;
     Use apps = Use.ZERO;
@@ -71,6 +77,6 @@ record Needs(List<Need> containers, Use max, Use total) {
         case INIT -> inits = inits.max(all);
       }
     }
-    return new Needs(needs, max, sidecars.plus(apps.max(inits)));
+    return new Needs(needs, max, sidecars.plus(apps.max(inits)), memoryFactor, uniformMemory);
   }
 }

@@ -1,14 +1,21 @@
 package io.vgpu.control.scheduler;
 
 import io.vgpu.control.cluster.ClusterSnapshot;
+import io.vgpu.control.cluster.Footprint;
+import io.vgpu.control.cluster.NodeOffer;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.packing.Left;
+import io.vgpu.control.packing.Room;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.control.scheduler.policy.Look;
+import io.vgpu.control.scheduler.policy.NodeChoice;
+import io.vgpu.control.scheduler.policy.Weights;
 import io.vgpu.control.scheduler.topology.Alignment;
+import io.vgpu.control.scheduler.topology.Topology;
 import io.vgpu.model.PlacementPolicy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -95,7 +102,7 @@ final class PrioritizeVerb {
         .forEach(node -> node.ifPresent(n -> nodes.add(n.standing(pod.pod().uid(), now, true))));
     Alignment alignment = alignments.of(pod, snapshot::node);
     List<Assessed> ranked =
-        new NodeRanking((p, node, look) -> allocator.assess(p, node, look, alignment))
+        new NodeRanking(looks(pod, policy, alignment))
             .rank(pod, nodes, policy, () -> left.of(snapshot.all()));
     List<Ranking.Scored> ordered =
         ranked.stream()
@@ -111,7 +118,46 @@ final class PrioritizeVerb {
               + ", then kube-scheduler's own choice");
     }
     levels.putAll(Ranking.levels(ordered));
-    return new Scores(levels, hold(pod, ranked), why(policy, ordered), best(pod, ranked, levels));
+    return new Scores(
+        levels, hold(pod, ranked, alignment), why(policy, ordered), best(pod, ranked, levels));
+  }
+
+  /** Where sums are all that counts no card is chosen. */
+  private NodeRanking.Looks looks(PodRequest pod, AllocationPolicy policy, Alignment alignment) {
+    Optional<QuickFit> quick = policy.sumsOnly() ? QuickFit.of(pod) : Optional.empty();
+    Weights weights = Needs.weights(pod.demand());
+    long together = Allocator.together(pod);
+    return (p, node, look) ->
+        quick.isPresent() && QuickFit.plain(node.node())
+            ? assess(quick.get(), p, node, policy, weights, together)
+            : allocator.assess(p, node, look, alignment);
+  }
+
+  private Optional<Assessed> assess(
+      QuickFit quick,
+      PodRequest pod,
+      Standing node,
+      AllocationPolicy policy,
+      Weights weights,
+      long together) {
+    NodeView view = node.node();
+    if (quick.refusal(view) != null || !(view.offer() instanceof NodeOffer.Offered offered)) {
+      return Optional.empty();
+    }
+    double score =
+        policy.score(
+            new NodeChoice(
+                quick.load(view, offered),
+                weights,
+                () -> Room.of(node.host(), node.cards()),
+                () -> Room.of(node.host(), node.cards()),
+                Look.QUICK));
+    return Optional.of(
+        new Assessed(
+            node,
+            Footprint.NONE,
+            Topology.fitness(pod.wishes().topology(), offered, together),
+            score));
   }
 
   /** The best few with what their scores are made of. */
@@ -132,10 +178,22 @@ final class PrioritizeVerb {
         .toList();
   }
 
-  private static Optional<Hold> hold(PodRequest pod, List<Assessed> ranked) {
+  private Optional<Hold> hold(PodRequest pod, List<Assessed> ranked, Alignment alignment) {
     return ranked.stream()
         .findFirst()
-        .map(best -> new Hold(pod.pod().uid(), best.node().node().name(), best.footprint()));
+        .flatMap(best -> footprint(pod, best, alignment))
+        .map(
+            footprint ->
+                new Hold(pod.pod().uid(), ranked.getFirst().node().node().name(), footprint));
+  }
+
+  private Optional<Footprint> footprint(PodRequest pod, Assessed best, Alignment alignment) {
+    if (best.footprint() != Footprint.NONE) {
+      return Optional.of(best.footprint());
+    }
+    return allocator.plan(pod, best.node(), Look.QUICK, alignment) instanceof Verdict.Fits fits
+        ? Optional.of(fits.placement().footprint())
+        : Optional.empty();
   }
 
   private static String why(AllocationPolicy policy, List<Ranking.Scored> ordered) {

@@ -48,7 +48,7 @@ class MetricPagesTest {
                 Names.DEFAULT.crossPodTopology(), "true"),
             Names.DEFAULT);
     meters.topology(together, "nvlink", "rail");
-    meters.strictReject(together.topology());
+    meters.strictReject(together.topology(), 1);
     meters.linkSearch(true, 8);
     meters.victimsAdded(1);
     meters.victimProtected("daemonset");

@@ -56,10 +56,15 @@ class FilterAndBindAgreeTest {
       assertThat(scores.levels()).containsOnlyKeys(NAMES);
       switch (desk.plan(pod, node)) {
         case Step.Post post ->
-            assertThat(post.reservation().claim())
-                .isEqualTo(
-                    judged.fitting().get(node) == null ? null : judged.fitting().get(node).claim());
-        case Step.NoFit no -> assertThat(judged.refused()).containsEntry(node, no.refused());
+            assertThat(judged.fitting().contains(node) ? judged.verdicts().apply(node) : null)
+                .isInstanceOfSatisfying(
+                    Verdict.Fits.class,
+                    fits ->
+                        assertThat(post.reservation().claim()).isEqualTo(fits.placement().claim()));
+        case Step.NoFit no -> {
+          assertThat(judged.refused()).containsKey(node);
+          assertThat(judged.verdicts().apply(node)).isEqualTo(no.refused());
+        }
         case Step.Bound bound -> throw new AssertionError("nothing is bound: " + bound);
         case Step.Busy busy -> throw new AssertionError("each pod is planned once");
       }

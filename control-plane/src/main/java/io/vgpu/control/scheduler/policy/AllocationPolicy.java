@@ -22,6 +22,11 @@ public interface AllocationPolicy {
     return 0;
   }
 
+  /** Whether {@link #score} looks at the sums alone, so that no card need be chosen for it. */
+  default boolean sumsOnly() {
+    return false;
+  }
+
   /** How well the pod goes to the node with the cards chosen, higher is better. */
   double score(NodeChoice choice);
 

@@ -14,6 +14,11 @@ public final class Binpack implements AllocationPolicy {
   }
 
   @Override
+  public boolean sumsOnly() {
+    return true;
+  }
+
+  @Override
   public boolean ranksNodes() {
     return true;
   }

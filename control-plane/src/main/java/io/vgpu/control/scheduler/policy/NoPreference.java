@@ -15,6 +15,11 @@ public final class NoPreference implements AllocationPolicy {
   }
 
   @Override
+  public boolean sumsOnly() {
+    return true;
+  }
+
+  @Override
   public boolean ranksNodes() {
     return false;
   }

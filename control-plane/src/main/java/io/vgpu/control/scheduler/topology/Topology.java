@@ -7,9 +7,7 @@ import io.vgpu.control.scheduler.topology.Alignment.Window;
 import io.vgpu.control.scheduler.topology.Pick.Picked;
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.PlacementPolicy;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -79,13 +77,14 @@ public final class Topology {
   }
 
   private static int numaFitness(List<GpuDevice> devices, long n) {
-    Map<Integer, Integer> sizes = new HashMap<>();
-    devices.stream()
-        .filter(d -> d.numa() >= 0)
-        .forEach(d -> sizes.merge(d.numa(), 1, Integer::sum));
-    if (sizes.isEmpty()) {
-      return 0;
+    int largest = 0;
+    for (GpuDevice a : devices) {
+      int size = 0;
+      for (GpuDevice b : devices) {
+        size += a.numa() >= 0 && a.numa() == b.numa() ? 1 : 0;
+      }
+      largest = Math.max(largest, size);
     }
-    return sizes.values().stream().anyMatch(s -> s >= n) ? 2 : 1;
+    return largest == 0 ? 0 : largest >= n ? 2 : 1;
   }
 }

@@ -1,0 +1,101 @@
+package io.vgpu.control.cluster;
+
+import io.vgpu.control.cluster.NodeView.Card;
+import java.util.List;
+
+/**
+ * A node's cards as plain numbers, so that a look at thousands of nodes makes no garbage: sums over
+ * schedulable cards (control-plane.md 3.5), and each card's own. Immutable; any thread.
+ */
+public final class CardSums {
+  private static final int FIELDS = 6;
+
+  private final int schedulable;
+  private final Use total;
+  private final Use free;
+  private final Use largest;
+  private final long uniformMemory;
+  private final long[] cards;
+
+  private CardSums(
+      int schedulable, Use total, Use free, Use largest, long uniformMemory, long[] cards) {
+    this.schedulable = schedulable;
+    this.total = total;
+    this.free = free;
+    this.largest = largest;
+    this.uniformMemory = uniformMemory;
+    this.cards = cards;
+  }
+
+  static CardSums of(List<Card> list) {
+    int schedulable = 0;
+    Use total = Use.ZERO;
+    Use free = Use.ZERO;
+    Use largest = Use.ZERO;
+    long uniform = -1;
+    long[] cards = new long[list.size() * FIELDS];
+    for (int i = 0; i < list.size(); i++) {
+      Card c = list.get(i);
+      write(cards, i * FIELDS, c.total(), c.used());
+      if (c.device().schedulable()) {
+        schedulable++;
+        total = total.plus(c.total());
+        free = free.plus(c.free());
+        largest = largest.max(c.total());
+        uniform = uniform < 0 || uniform == c.total().memory() ? c.total().memory() : 0;
+      }
+    }
+    return new CardSums(schedulable, total, free, largest, Math.max(0, uniform), cards);
+  }
+
+  private static void write(long[] cards, int at, Use total, Use used) {
+    cards[at] = total.slots();
+    cards[at + 1] = total.cores();
+    cards[at + 2] = total.memory();
+    cards[at + 3] = used.slots();
+    cards[at + 4] = used.cores();
+    cards[at + 5] = used.memory();
+  }
+
+  /** How many cards can be used at all. */
+  public int schedulable() {
+    return schedulable;
+  }
+
+  /** Of all schedulable cards together. */
+  public Use total() {
+    return total;
+  }
+
+  /** What they have left, never below zero a card. */
+  public Use free() {
+    return free;
+  }
+
+  /** The largest of each dimension that one card has. */
+  public Use largest() {
+    return largest;
+  }
+
+  /** The memory that all schedulable cards have, 0 where they differ. */
+  public long uniformMemory() {
+    return uniformMemory;
+  }
+
+  /** Whether a slot of the card is left. */
+  public boolean slotLeft(int card) {
+    return cards[card * FIELDS + 3] < cards[card * FIELDS];
+  }
+
+  /** Whether the card has so much memory left; 0 means all that it has. */
+  public boolean memoryLeft(int card, long memory) {
+    int at = card * FIELDS;
+    return cards[at + 5] + (memory == 0 ? cards[at + 2] : memory) <= cards[at + 2];
+  }
+
+  /** Whether the card has so many cores left, and any at all. */
+  public boolean coresLeft(int card, long cores) {
+    int at = card * FIELDS;
+    return cards[at + 4] < cards[at + 1] && cards[at + 4] + cores <= cards[at + 1];
+  }
+}

@@ -1,0 +1,181 @@
+package io.vgpu.control.scheduler;
+
+import io.vgpu.control.cluster.CardSums;
+import io.vgpu.control.cluster.NodeOffer;
+import io.vgpu.control.cluster.NodeView;
+import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.TopologyMode;
+import io.vgpu.control.cluster.Use;
+import io.vgpu.control.scheduler.Needs.Need;
+import io.vgpu.control.scheduler.policy.NodeLoad;
+import io.vgpu.model.DemandCheck;
+import io.vgpu.model.GpuDevice;
+import io.vgpu.model.Reason;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a pod of one vGPU container fits on a node, without a plan: the allocator's verdict and
+ * primary reason (a property test holds them together), at a hundredth of the cost. One pod, one
+ * thread.
+ */
+final class QuickFit {
+  private static final Reason[] REASONS = Reason.values();
+
+  private final PodRequest pod;
+  private final long number;
+  private final int[] failed = new int[REASONS.length];
+  private final Map<String, Boolean> types = new HashMap<>();
+  private final Map<Integer, Needs> needs = new HashMap<>();
+
+  private QuickFit(PodRequest pod, long number) {
+    this.pod = pod;
+    this.number = number;
+  }
+
+  /**
+   * For a pod that can be judged like that; a strict mode, or more containers, take the long way.
+   */
+  static Optional<QuickFit> of(PodRequest pod) {
+    TopologyMode mode = pod.wishes().topology();
+    boolean strict = mode == TopologyMode.NUMA_STRICT || mode == TopologyMode.LINK_STRICT;
+    var containers = pod.demand().vgpuContainers();
+    return strict || containers.size() != 1 || DemandCheck.firstBreach(pod.demand()).isPresent()
+        ? Optional.empty()
+        : Optional.of(new QuickFit(pod, containers.getFirst().number()));
+  }
+
+  /** Whether the node can be judged without regard to what is in flight there. */
+  static boolean plain(NodeView node) {
+    return node.inFlight().isEmpty();
+  }
+
+  /** Why the pod does not fit on the node, by its bound pods alone; null where it fits. */
+  @Nullable Reason refusal(NodeView node) {
+    return switch (node.offer()) {
+      case NodeOffer.NotOffered no -> no.reason();
+      case NodeOffer.Offered offered -> {
+        if (!pod.wishes().memory().accepts(offered.config().memoryScaling())) {
+          yield Reason.NODE_MEMORY_TYPE_MISMATCH;
+        }
+        Needs all = needs(offered, node.sums());
+        Reason gated = gate(node.sums(), all.max(), all.total());
+        yield gated != null ? gated : cards(offered.devices(), node.sums(), all);
+      }
+    };
+  }
+
+  /** The sums that a node's score is made of. */
+  NodeLoad load(NodeView node, NodeOffer.Offered offered) {
+    CardSums sums = node.sums();
+    return new NodeLoad(
+        sums.total(), sums.total().minus(sums.free()), needs(offered, sums).total());
+  }
+
+  /** Depends on the node by two numbers only. */
+  private Needs needs(NodeOffer.Offered offered, CardSums sums) {
+    int factor = offered.config().memoryFactor();
+    int key = java.util.Objects.hash(factor, sums.uniformMemory());
+    Needs known = needs.get(key);
+    if (known == null || !known.isFor(factor, sums.uniformMemory())) {
+      known = Needs.of(pod.demand(), factor, sums.uniformMemory());
+      needs.put(key, known);
+    }
+    return known;
+  }
+
+  private static @Nullable Reason gate(CardSums sums, Use max, Use all) {
+    if (max.slots() > sums.schedulable()) {
+      return Reason.INSUFFICIENT_GPU_CARDS;
+    }
+    if (max.cores() > sums.largest().cores()) {
+      return Reason.INSUFFICIENT_VGPU_CORE;
+    }
+    if (max.memory() > sums.largest().memory()) {
+      return Reason.INSUFFICIENT_VGPU_MEMORY;
+    }
+    if (all.slots() > sums.free().slots()) {
+      return Reason.INSUFFICIENT_GPU_RESOURCES;
+    }
+    if (all.cores() > sums.free().cores()) {
+      return Reason.INSUFFICIENT_VGPU_CORE;
+    }
+    return all.memory() > sums.free().memory() ? Reason.INSUFFICIENT_VGPU_MEMORY : null;
+  }
+
+  private @Nullable Reason cards(List<GpuDevice> devices, CardSums sums, Needs all) {
+    boolean lists = !pod.wishes().types().isEmpty() || !pod.wishes().uuids().isEmpty();
+    if (lists && named(devices) < all.max().slots()) {
+      return pod.wishes().uuids().isEmpty()
+          ? Reason.DEVICE_TYPE_MISMATCH
+          : Reason.DEVICE_UUID_MISMATCH;
+    }
+    Need need = all.containers().getFirst();
+    long able = 0;
+    for (int at = 0; at < devices.size(); at++) {
+      able += failure(devices.get(at), at, sums, need, lists) == null ? 1 : 0;
+      if (able >= number) {
+        return null;
+      }
+    }
+    return mostFrequent(devices, sums, need, lists);
+  }
+
+  /** The tests of one card in the order of control-plane.md 3.10. */
+  private @Nullable Reason failure(
+      GpuDevice device, int at, CardSums sums, Need need, boolean lists) {
+    if (!device.healthy()) {
+      return Reason.DEVICE_UNHEALTHY;
+    }
+    if (device.mig()) {
+      return Reason.DEVICE_MIG_ENABLED;
+    }
+    if (!sums.slotLeft(at)) {
+      return Reason.INSUFFICIENT_VGPU_SLOT;
+    }
+    if (!sums.memoryLeft(at, need.memory())) {
+      return Reason.INSUFFICIENT_VGPU_MEMORY;
+    }
+    if (!sums.coresLeft(at, need.cores())) {
+      return Reason.INSUFFICIENT_VGPU_CORE;
+    }
+    if (lists && !type(device)) {
+      return Reason.DEVICE_TYPE_MISMATCH;
+    }
+    return lists && !pod.wishes().uuids().accepts(device.uuid().value())
+        ? Reason.DEVICE_UUID_MISMATCH
+        : null;
+  }
+
+  private boolean type(GpuDevice device) {
+    return types.computeIfAbsent(device.type(), pod.wishes().types()::accepts);
+  }
+
+  private long named(List<GpuDevice> devices) {
+    long named = 0;
+    for (GpuDevice d : devices) {
+      named += type(d) && pod.wishes().uuids().accepts(d.uuid().value()) ? 1 : 0;
+    }
+    return named;
+  }
+
+  /** Of equals the first by code. */
+  private Reason mostFrequent(List<GpuDevice> devices, CardSums sums, Need need, boolean lists) {
+    java.util.Arrays.fill(failed, 0);
+    Reason most = Reason.INSUFFICIENT_GPU_RESOURCES;
+    for (int at = 0; at < devices.size(); at++) {
+      Reason why = failure(devices.get(at), at, sums, need, lists);
+      if (why != null) {
+        int count = ++failed[why.ordinal()];
+        int best = failed[most.ordinal()];
+        if (count > best || (count == best && why.code().compareTo(most.code()) < 0)) {
+          most = why;
+        }
+      }
+    }
+    return most;
+  }
+}
