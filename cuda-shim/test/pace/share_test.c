@@ -195,7 +195,7 @@ static void forks(void) {
   pid_t child = other_process(&after, parent);
   uint32_t slots[2] = {slot_of(parent), slot_of(child)};
   nap(0.5);
-  got = share(slots, 2, 2);
+  got = share_at_least(slots, 2, 2, 20);
   (void)printf("forked after: together %.2f\n", got);
   CHECK(got > 20 && got < 42, "both together at 40 %%: %.2f", got); /* nobody refunds here */
   CHECK_EQ(after.usage->header.slot_high_water, 2, "slots");
