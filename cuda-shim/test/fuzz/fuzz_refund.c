@@ -38,7 +38,7 @@ static int64_t settled_ns(const struct refund_card *card) {
       const struct refund_process *k = &card->containers[c].processes[p];
       for (uint64_t n = unsettled[c][p]; n < k->unsettled; n++) {
         const struct refund_span *s = &k->history.spans[n % REFUND_HISTORY];
-        if (s->end - s->start > refund_brief_ns(card->model)) sum += s->end - s->start;
+        if (s->end - s->start > refund_least_ns(card->model)) sum += s->end - s->start;
       }
     }
   }
