@@ -1,5 +1,6 @@
 package io.vgpu.control.packing;
 
+import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.Host;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.Use;
@@ -48,6 +49,19 @@ public final class Room {
       }
     }
     return new Room(bounded(left.cpuMilli()), bounded(left.memoryMiB()), free, model);
+  }
+
+  /** The same with more in use. */
+  public static Room of(Host left, List<NodeView.Card> cards, Footprint more) {
+    Room room = of(left.minus(more.host()), cards);
+    for (int i = 0; i < room.cards.length; i++) {
+      NodeView.Card card = cards.get(i);
+      Use use = room.cards[i] == 0 ? null : more.cards().get(card.device().uuid());
+      if (use != null) {
+        room.cards[i] = left(card.total(), card.used().plus(use));
+      }
+    }
+    return room;
   }
 
   /** The share of a card that is left: both cores and memory are hard limits. */
@@ -117,9 +131,9 @@ public final class Room {
     return sum;
   }
 
-  /** What is left of each card, by place; the caller's own. */
-  int[] toArray() {
-    return cards.clone();
+  /** What is left of each card, by place; not to be changed. */
+  int[] byPlace() {
+    return cards;
   }
 
   /** What is left of each card, least first; the caller's own. */

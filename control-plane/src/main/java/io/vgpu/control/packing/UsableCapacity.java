@@ -12,9 +12,8 @@ final class UsableCapacity {
   /** For the life of the product: the same workload gives the same sequences everywhere. */
   static final long SEED = 20_23;
 
-  private static final int SEQUENCES = 16;
+  private static final int SEQUENCES = 32;
   private static final int LENGTH = 60;
-  private static final int MISSES = 25;
 
   /** Pods without cards have other places to go. */
   private static final double CPU_ONLY = 0.3;
@@ -57,18 +56,41 @@ final class UsableCapacity {
     if (pods.size == 0) {
       return 0;
     }
+    int smallest = smallestShare(cpu, onModel);
+    if (largest(cards) < smallest) {
+      return 0;
+    }
     int[] left = new int[cards.length];
     long got = 0;
     for (int[] sequence : sequences) {
       System.arraycopy(cards, 0, left, 0, cards.length);
-      got += play(sequence, cpu, memory, left, onModel);
+      got += play(sequence, cpu, memory, left, onModel, smallest);
     }
     return (double) got / sequences.length;
   }
 
-  private long play(int[] sequence, int cpu, int memory, int[] left, boolean[] onModel) {
+  /** What the least of the pods that the node suits at all takes of a card. */
+  private int smallestShare(int cpu, boolean[] onModel) {
+    int smallest = Integer.MAX_VALUE;
+    for (int i = 0; i < pods.size; i++) {
+      if (pods.count[i] > 0 && onModel[i] && pods.cpu[i] <= cpu) {
+        smallest = Math.min(smallest, pods.share[i]);
+      }
+    }
+    return smallest;
+  }
+
+  private static int largest(int[] cards) {
+    int largest = 0;
+    for (int c : cards) {
+      largest = Math.max(largest, c);
+    }
+    return largest;
+  }
+
+  private long play(
+      int[] sequence, int cpu, int memory, int[] left, boolean[] onModel, int smallest) {
     long got = 0;
-    int misses = 0;
     for (int i : sequence) {
       if (pods.cpu[i] <= cpu
           && pods.memory[i] <= memory
@@ -77,9 +99,9 @@ final class UsableCapacity {
         cpu -= pods.cpu[i];
         memory -= pods.memory[i];
         got += (long) pods.share[i] * pods.count[i];
-        misses = 0;
-      } else if (++misses == MISSES) {
-        break;
+        if (pods.count[i] > 0 && largest(left) < smallest) {
+          return got; // nobody who follows finds room
+        }
       }
     }
     return got;

@@ -79,7 +79,7 @@ public final class WorkloadModel {
 
   /** Thousandths of the node's cards that are idle and of no use to typical pods. */
   public double fragmented(Room room) {
-    return fragments.of(room.cpu(), room.toArray(), onModel(room.model()));
+    return fragments.of(room.cpu(), room.byPlace(), onModel(room.model()));
   }
 
   /** Thousandths of the node's cards that pods to come can be expected to use. */

@@ -11,6 +11,7 @@ import io.vgpu.control.scheduler.Verdict.Refused;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.policy.Look;
 import io.vgpu.control.scheduler.policy.NodeChoice;
+import io.vgpu.control.scheduler.policy.NodeLoad;
 import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.scheduler.topology.Alignment;
 import io.vgpu.control.scheduler.topology.SearchLog;
@@ -23,6 +24,7 @@ import io.vgpu.model.PodDemand;
 import io.vgpu.model.Reason;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Plans one pod on one node: the same arithmetic for filter, prioritize, bind and the simulator
@@ -129,32 +131,26 @@ public final class Allocator {
   public double score(PodRequest pod, Standing node, Footprint footprint, Look look) {
     return switch (node.node().offer()) {
       case NodeOffer.NotOffered no -> 0;
-      case NodeOffer.Offered offered -> {
-        Candidates candidates = Candidates.of(node.cards());
-        Needs needs = needs(pod, offered.config(), candidates);
-        yield score(policies.ofNodes(pod.wishes()), pod, node, footprint, candidates, needs, look);
-      }
+      case NodeOffer.Offered offered ->
+          policies
+              .ofNodes(pod.wishes())
+              .score(choice(pod, node, footprint, () -> load(pod, node, offered.config()), look));
     };
   }
 
-  private static double score(
-      AllocationPolicy policy,
-      PodRequest pod,
-      Standing node,
-      Footprint footprint,
-      Candidates candidates,
-      Needs needs,
-      Look look) {
-    return policy.score(
-        new NodeChoice(
-            candidates.load(needs),
-            Needs.weights(pod.demand()),
-            () -> Room.of(node.host(), node.cards()),
-            () -> {
-              Standing after = node.with(footprint);
-              return Room.of(after.host(), after.cards());
-            },
-            look));
+  private static NodeLoad load(PodRequest pod, Standing node, NodeConfig config) {
+    Candidates candidates = Candidates.of(node.cards());
+    return candidates.load(needs(pod, config, candidates));
+  }
+
+  private static NodeChoice choice(
+      PodRequest pod, Standing node, Footprint footprint, Supplier<NodeLoad> load, Look look) {
+    return new NodeChoice(
+        load,
+        () -> Needs.weights(pod.demand()),
+        () -> Room.of(node.host(), node.cards()),
+        () -> Room.of(node.host(), node.cards(), footprint),
+        look);
   }
 
   /** Plans and scores in one; empty where the pod does not fit. A pod without cards always does. */
@@ -180,21 +176,27 @@ public final class Allocator {
 
   /** Of a pod that takes CPU and memory only: what that does to the cards beside it. */
   private double scoreBeside(PodRequest pod, Standing node, Footprint footprint, Look look) {
-    Candidates candidates = Candidates.of(node.cards());
-    return score(policies.ofNodes(pod.wishes()), pod, node, footprint, candidates, NOTHING, look);
+    return policies
+        .ofNodes(pod.wishes())
+        .score(choice(pod, node, footprint, () -> Candidates.of(node.cards()).load(NOTHING), look));
   }
 
-  /**
-   * The sums that a node's score starts from, in words: how full each dimension is, and its weight.
-   */
+  /** What a node's score is made of, in words. */
   String scoreParts(PodRequest pod, Standing node) {
     return switch (node.node().offer()) {
       case NodeOffer.NotOffered no -> no.reason().phrase();
-      case NodeOffer.Offered offered -> {
-        Candidates candidates = Candidates.of(node.cards());
-        Needs needs = needs(pod, offered.config(), candidates);
-        yield candidates.load(needs).words(Needs.weights(pod.demand()));
-      }
+      case NodeOffer.Offered offered ->
+          policies
+              .ofNodes(pod.wishes())
+              .parts(
+                  choice(
+                      pod,
+                      node,
+                      plan(pod, node, Look.DEEP) instanceof Fits fits
+                          ? fits.placement().footprint()
+                          : Footprint.NONE,
+                      () -> load(pod, node, offered.config()),
+                      Look.DEEP));
     };
   }
 

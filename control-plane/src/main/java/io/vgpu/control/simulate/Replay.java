@@ -91,6 +91,11 @@ final class Replay {
     left.merge(room.model(), (long) sign * room.free(), Long::sum);
   }
 
+  /** The nodes as they stand. */
+  List<Standing> nodes() {
+    return List.copyOf(nodes);
+  }
+
   /** Where the product would put it. */
   Optional<Assessed> place(SimPod pod) {
     List<Standing> candidates = new ArrayList<>(nodes.size());

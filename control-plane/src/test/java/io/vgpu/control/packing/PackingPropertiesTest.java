@@ -82,7 +82,7 @@ class PackingPropertiesTest {
   }
 
   private static int unusable(Shape pod, Room room) {
-    int[] cards = room.toArray();
+    int[] cards = room.byPlace();
     long fitting = Arrays.stream(cards).filter(c -> c >= pod.share()).count();
     boolean fits =
         pod.count() > 0
@@ -108,7 +108,7 @@ class PackingPropertiesTest {
   @Property
   void theOrderOfCardsDoesNotMatter(
       @ForAll("workloads") Map<Shape, Weight> weights, @ForAll("rooms") Room room) {
-    int[] cards = room.toArray();
+    int[] cards = room.byPlace();
     int[] reversed = new int[cards.length];
     for (int i = 0; i < cards.length; i++) {
       reversed[i] = cards[cards.length - 1 - i];

@@ -45,6 +45,11 @@ public interface AllocationPolicy {
     return Map.of();
   }
 
+  /** What the score is made of, in words. */
+  default String parts(NodeChoice choice) {
+    return choice.load().get().words(choice.weights().get());
+  }
+
   /** All candidates, best first (control-plane.md 3.10). */
   List<CardRank> order(CardChoice choice);
 

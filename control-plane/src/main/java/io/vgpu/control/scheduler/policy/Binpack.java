@@ -26,9 +26,9 @@ public final class Binpack implements AllocationPolicy {
   /** Fullness after placing, 0 to 100 (control-plane.md 3.7). */
   @Override
   public double score(NodeChoice choice) {
-    NodeLoad load = choice.load();
+    NodeLoad load = choice.load().get();
     return load.fits()
-        ? 100 * choice.weights().fullness(load.total(), load.used().plus(load.need()))
+        ? 100 * choice.weights().get().fullness(load.total(), load.used().plus(load.need()))
         : 0;
   }
 

@@ -4,6 +4,7 @@ import io.vgpu.control.packing.Room;
 import io.vgpu.control.packing.WorkloadModel;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 
 /**
@@ -57,6 +58,16 @@ public final class Fgd implements AllocationPolicy {
     }
     return choice.sorted(
         Comparator.<CardRank>comparingDouble(c -> -scores[c.at()]).thenComparingInt(CardRank::id));
+  }
+
+  @Override
+  public String parts(NodeChoice choice) {
+    WorkloadModel now = model.get();
+    return String.format(
+        Locale.ROOT,
+        "fragments %.0f to %.0f, in 1/1000 card",
+        now.fragmented(choice.before().get()),
+        now.fragmented(choice.after().get()));
   }
 
   @Override

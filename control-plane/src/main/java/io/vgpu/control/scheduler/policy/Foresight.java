@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -18,7 +19,7 @@ import java.util.function.Supplier;
  */
 public final class Foresight implements AllocationPolicy {
   private static final int DEEP_NODES = 32;
-  private static final double FRAGMENT_WEIGHT = 0.5;
+  private static final double FRAGMENT_WEIGHT = 0.3;
   private static final double TIGHT_WEIGHT = 100;
   private static final double PRICE_WEIGHT = 8;
 
@@ -58,6 +59,21 @@ public final class Foresight implements AllocationPolicy {
     return gain(now, value(now, before, choice.look()), after, choice.look())
         + taken
         + TIGHT_WEIGHT * now.tight(after);
+  }
+
+  @Override
+  public String parts(NodeChoice choice) {
+    WorkloadModel now = model.get();
+    Room before = choice.before().get();
+    Room after = choice.after().get();
+    return String.format(
+        Locale.ROOT,
+        "usable by pods to come %.0f to %.0f, fragments %.0f to %.0f, fullness %.2f, in 1/1000 card",
+        now.usable(before),
+        now.usable(after),
+        now.fragmented(before),
+        now.fragmented(after),
+        now.tight(after));
   }
 
   @Override

@@ -12,4 +12,8 @@ import java.util.function.Supplier;
  * @param after room of the node with it
  */
 public record NodeChoice(
-    NodeLoad load, Weights weights, Supplier<Room> before, Supplier<Room> after, Look look) {}
+    Supplier<NodeLoad> load,
+    Supplier<Weights> weights,
+    Supplier<Room> before,
+    Supplier<Room> after,
+    Look look) {}

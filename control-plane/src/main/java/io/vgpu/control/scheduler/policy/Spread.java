@@ -26,8 +26,8 @@ public final class Spread implements AllocationPolicy {
   /** Emptiness before placing, 0 to 100 (control-plane.md 3.7). */
   @Override
   public double score(NodeChoice choice) {
-    NodeLoad load = choice.load();
-    return load.fits() ? 100 * (1 - choice.weights().fullness(load.total(), load.used())) : 0;
+    NodeLoad load = choice.load().get();
+    return load.fits() ? 100 * (1 - choice.weights().get().fullness(load.total(), load.used())) : 0;
   }
 
   @Override
