@@ -182,21 +182,14 @@ public final class Allocator {
   }
 
   /** What a node's score is made of, in words. */
-  String scoreParts(PodRequest pod, Standing node) {
+  String scoreParts(PodRequest pod, Standing node, Footprint footprint) {
     return switch (node.node().offer()) {
       case NodeOffer.NotOffered no -> no.reason().phrase();
       case NodeOffer.Offered offered ->
           policies
               .ofNodes(pod.wishes())
               .parts(
-                  choice(
-                      pod,
-                      node,
-                      plan(pod, node, Look.DEEP) instanceof Fits fits
-                          ? fits.placement().footprint()
-                          : Footprint.NONE,
-                      () -> load(pod, node, offered.config()),
-                      Look.DEEP));
+                  choice(pod, node, footprint, () -> load(pod, node, offered.config()), Look.DEEP));
     };
   }
 

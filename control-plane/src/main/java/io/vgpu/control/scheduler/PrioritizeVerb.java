@@ -147,8 +147,8 @@ final class PrioritizeVerb {
     double score =
         policy.score(
             new NodeChoice(
-                quick.load(view, offered),
-                weights,
+                () -> quick.load(view, offered),
+                () -> weights,
                 () -> Room.of(node.host(), node.cards()),
                 () -> Room.of(node.host(), node.cards()),
                 Look.QUICK));
@@ -173,7 +173,7 @@ final class PrioritizeVerb {
                   levels.getOrDefault(name, 0),
                   a.fitness(),
                   a.score(),
-                  allocator.scoreParts(pod, a.node()));
+                  allocator.scoreParts(pod, a.node(), a.footprint()));
             })
         .toList();
   }
