@@ -72,9 +72,37 @@ static void calibrate(const struct gpu *gpu, double us) {
   printf("{\"us\": %g, \"rounds\": %u, \"measured_us\": %.3f}\n", us, rounds, kernel_ns(gpu, rounds) / 1e3);
 }
 
+/* What has been got done so far. */
+struct tally {
+  int64_t from, end; /* the measured time */
+  double window_ns;
+  int64_t last; /* end of the batch before */
+  double kernels;
+  double windows[MAX_WINDOWS];
+};
+
+/*
+ * A batch that has ended: spread over the time since the one before, so that a window or a run holds parts of kernels. Counted
+ * whole, 14 kernels in one second and 13 in the next would look like unsteadiness.
+ */
+static void finish_batch(struct tally *t, int batch, int64_t now) {
+  double per_ns = now > t->last ? batch / (double)(now - t->last) : 0;
+  int64_t at = t->last > t->from ? t->last : t->from;
+  int64_t to = now < t->end ? now : t->end;
+  t->last = now;
+  while (at < to) {
+    long window = (long)((double)(at - t->from) / t->window_ns);
+    int64_t until = t->from + (int64_t)((double)(window + 1) * t->window_ns);
+    if (until > to || until <= at) until = to;
+    t->windows[window < MAX_WINDOWS ? window : MAX_WINDOWS - 1] += per_ns * (double)(until - at);
+    t->kernels += per_ns * (double)(until - at);
+    at = until;
+  }
+}
+
 static void work(const struct gpu *gpu, const struct plan *plan) {
   CUevent done[MAX_DEPTH];
-  long windows[MAX_WINDOWS] = {0};
+  static struct tally tally;
   for (int i = 0; i < plan->depth; i++) {
     gpu_check(gpu->shim.cuEventCreate(&done[i], 2), "cuEventCreate");
   }
@@ -85,7 +113,7 @@ static void work(const struct gpu *gpu, const struct plan *plan) {
   int64_t pause_at = plan->pause < 0 ? end : from + (int64_t)(plan->pause * 1e9);
   long issued = 0;
   long finished = 0;
-  long counted = 0;
+  tally = (struct tally){.from = from, .end = end, .window_ns = plan->window_ms * 1e6, .last = start};
   for (;;) {
     int64_t now = now_ns();
     if (now >= end) {
@@ -96,6 +124,7 @@ static void work(const struct gpu *gpu, const struct plan *plan) {
       finished = issued;
       sleep_until(pause_at + (int64_t)(plan->pause_long * 1e9));
       pause_at = end;
+      tally.last = now_ns();
       continue;
     }
     for (int k = 0; k < plan->batch; k++) {
@@ -106,18 +135,13 @@ static void work(const struct gpu *gpu, const struct plan *plan) {
     while (finished < issued && issued - finished >= plan->depth) {
       gpu_check(gpu->shim.cuEventSynchronize(done[finished % plan->depth]), "cuEventSynchronize");
       finished++;
-      now = now_ns();
-      if (now >= from && now < end) {
-        long window = (long)((double)(now - from) / (plan->window_ms * 1e6));
-        windows[window < MAX_WINDOWS ? window : MAX_WINDOWS - 1] += plan->batch;
-        counted += plan->batch;
-      }
+      finish_batch(&tally, plan->batch, now_ns());
     }
   }
   gpu_check(gpu->shim.cuStreamSynchronize(gpu->stream), "cuStreamSynchronize");
-  printf("{\"kernels\": %ld, \"seconds\": %g, \"windows\": [", counted, plan->seconds);
+  printf("{\"kernels\": %.3f, \"seconds\": %g, \"windows\": [", tally.kernels, plan->seconds);
   for (int i = 0; i < (int)(plan->seconds * 1e3 / plan->window_ms) && i < MAX_WINDOWS; i++) {
-    printf("%s%ld", i == 0 ? "" : ", ", windows[i]);
+    printf("%s%.3f", i == 0 ? "" : ", ", tally.windows[i]);
   }
   printf("], \"launch_owner\": \"%s\"}\n", owner_of(*(void *const *)&gpu->shim.cuLaunchKernel));
 }
