@@ -195,8 +195,13 @@ public final class FakeApiServer implements AutoCloseable {
   }
 
   /** Creates a pod; its UID is {@code uid-NAME}. */
+  public ObjectNode pod(String name, PodDemand demand, Map<String, String> annotations) {
+    return pod(name, demand, annotations, o -> {});
+  }
+
+  /** The same with what {@code more} adds. */
   public synchronized ObjectNode pod(
-      String name, PodDemand demand, Map<String, String> annotations) {
+      String name, PodDemand demand, Map<String, String> annotations, Consumer<ObjectNode> more) {
     ObjectNode o = JSON.createObjectNode();
     o.put("kind", "Pod").put("apiVersion", "v1");
     ObjectNode meta = o.putObject("metadata");
@@ -218,6 +223,7 @@ public final class FakeApiServer implements AutoCloseable {
       put(limits, Names.DEFAULT.vgpuMemory(), c.memory());
     }
     o.putObject("status").put("phase", "Pending");
+    more.accept(o);
     pods.put(name, o);
     changed("pods", "ADDED", o);
     return o.deepCopy();
