@@ -4,6 +4,7 @@ import static io.vgpu.model.Checks.check;
 
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Every resource, annotation and label key of ours, under the domain of {@code --domain}
@@ -157,6 +158,26 @@ public record Names(String domain) {
 
   public String excludeGpuUuid() {
     return key("exclude-gpu-uuid");
+  }
+
+  /** Every annotation of ours that a pod may carry, whoever writes it. */
+  public Set<String> podAnnotations() {
+    Set<String> known = new TreeSet<>(outputAnnotations());
+    known.addAll(
+        List.of(
+            nodeSchedulerPolicy(),
+            deviceSchedulerPolicy(),
+            deviceTopologyMode(),
+            crossPodTopology(),
+            memorySchedulerPolicy(),
+            includeGpuType(),
+            excludeGpuType(),
+            includeGpuUuid(),
+            excludeGpuUuid(),
+            computePolicy(),
+            key("stuck-grace-period"),
+            key("vgpu-access-mode")));
+    return known;
   }
 
   /**

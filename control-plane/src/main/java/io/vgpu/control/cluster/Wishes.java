@@ -2,10 +2,12 @@ package io.vgpu.control.cluster;
 
 import io.vgpu.claim.Names;
 import io.vgpu.model.PlacementPolicy;
+import io.vgpu.runtime.Nearest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What a pod's annotations say about where it wants to be (control-plane.md 2.2, 2.3).
@@ -33,6 +35,8 @@ public record Wishes(
           false,
           List.of());
 
+  private static final int MOST_UNKNOWN = 3;
+
   public Wishes {
     invalid = List.copyOf(invalid);
   }
@@ -43,6 +47,7 @@ public record Wishes(
     String node = annotations.getOrDefault(names.nodeSchedulerPolicy(), "");
     String device = annotations.getOrDefault(names.deviceSchedulerPolicy(), "");
     String topology = annotations.getOrDefault(names.deviceTopologyMode(), "");
+    unknown(annotations, names, invalid);
     return new Wishes(
         known(PlacementPolicy.parse(node), PlacementPolicy.NONE)
             .orElse("unsupported node scheduling policy", node, invalid),
@@ -62,6 +67,26 @@ public record Wishes(
   /** The same with another node policy. */
   public Wishes ranked(PlacementPolicy policy) {
     return new Wishes(policy, devicePolicy, topology, memory, types, uuids, crossPod, invalid);
+  }
+
+  /** A slip of the hand in a key is a wish that nobody hears: it is told. */
+  private static void unknown(Map<String, String> annotations, Names names, List<String> invalid) {
+    String ours = names.domain() + "/";
+    if (annotations.keySet().stream().noneMatch(k -> k.startsWith(ours))) {
+      return;
+    }
+    Set<String> known = names.podAnnotations();
+    annotations.keySet().stream()
+        .filter(k -> k.startsWith(ours) && !known.contains(k))
+        .sorted()
+        .limit(MOST_UNKNOWN)
+        .forEach(
+            k ->
+                invalid.add(
+                    "unknown annotation \""
+                        + k
+                        + "\""
+                        + Nearest.of(k, known).map(n -> " (nearest known: " + n + ")").orElse("")));
   }
 
   private static <T> Known<T> known(Optional<T> value, T none) {

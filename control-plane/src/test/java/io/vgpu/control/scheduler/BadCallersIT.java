@@ -217,6 +217,26 @@ class BadCallersIT {
         .contains("node has no GPU link topology", "node-device-topology: must be a JSON array");
   }
 
+  @Test
+  void anUnknownKeyOfOursIsToldToTheUser() throws Exception {
+    ObjectNode pod =
+        api.pod(
+            "p",
+            Pods.of(1, 10, 1000).request().demand(),
+            Map.of(
+                "nvidia.com/include-gpu-typ", "A10",
+                "nvidia.com/vgpu-compute-policy", "balance",
+                "example.com/include-gpu-typ", "x"));
+    extender.client().filter(pod, List.of("n1"));
+    assertThat(extender.client().bind(pod, "n1")).isEmpty();
+    String wanted =
+        "unknown annotation \"nvidia.com/include-gpu-typ\" (nearest known:"
+            + " nvidia.com/include-gpu-type); Successfully bound";
+    while (api.events().stream().noneMatch(e -> e.path("message").asString().startsWith(wanted))) {
+      Thread.onSpinWait();
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
