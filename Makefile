@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-scheduler bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -60,6 +60,13 @@ sim-shim: ## the limiter in simulation, all cells and prior art's formulas, into
 
 bench-scheduler: ## how long filter and prioritize take at 100, 1000 and 5000 nodes, into build/bench/scheduler.json (ARGS="-Dbench.sizes=5000/100000")
 	@$(MVN) -pl events,control-plane test -Dspotless.check.skip=true -Dtest=SchedulerBench -Dsurefire.failIfNoSpecifiedTests=false -DargLine=-Xmx3g $(ARGS)
+
+bench-packing: build ## how full policies pack the openb trace, ten seeds, into build/bench/packing.json and .svg (minutes; ARGS="--seeds 42")
+	@mkdir -p build/bench
+	@VGPU_JAVA_OPTS=-XX:TieredStopAtLevel=4 bin/vgpu simulate --nodes control-plane/src/test/resources/openb/nodes.csv \
+	  --pods control-plane/src/test/resources/openb/pods.csv --policy random,bestfit,spread,binpack,fgd,foresight --seeds 42-51 \
+	  --format json --chart build/bench/packing.svg $(ARGS) >build/bench/packing.json.part
+	@mv build/bench/packing.json.part build/bench/packing.json
 
 bench-shim: ## needs a GPU: what the library costs and how well limits are kept, into build/bench/shim.json (ARGS="--seed 7")
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 >/dev/null

@@ -1,5 +1,6 @@
 package io.vgpu.control;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -7,6 +8,11 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.vertx.core.Vertx;
+import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.Standing;
+import io.vgpu.control.scheduler.Allocator;
+import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.control.scheduler.policy.Look;
 import org.junit.jupiter.api.Test;
 
 /** The borders of the control plane (architecture.md 2); each rule says why it stands. */
@@ -20,7 +26,10 @@ class HouseRulesTest {
   void policiesAndTheAllocatorKnowNoFramework() {
     noClasses()
         .that()
-        .resideInAPackage("io.vgpu.control.scheduler.policy..")
+        .resideInAnyPackage(
+            "io.vgpu.control.scheduler.policy..",
+            "io.vgpu.control.packing..",
+            "io.vgpu.control.simulate..")
         .or()
         .haveSimpleNameStartingWith("Allocator")
         .or()
@@ -37,6 +46,26 @@ class HouseRulesTest {
         .dependOnClassesThat()
         .resideInAnyPackage("io.vertx..", "io.fabric8.kubernetes.client..", "org.apache.kafka..")
         .because("policy is in and out, tested with tables, not with servers")
+        .check(OURS);
+  }
+
+  @Test
+  void theSimulatorAsksTheAllocator() {
+    classes()
+        .that()
+        .haveFullyQualifiedName("io.vgpu.control.simulate.Looked")
+        .should()
+        .callMethod(Allocator.class, "assess", PodRequest.class, Standing.class, Look.class)
+        .because("a replay that plans by itself says nothing about the scheduler")
+        .check(OURS);
+    noClasses()
+        .that()
+        .resideInAPackage("io.vgpu.control.simulate..")
+        .and()
+        .doNotHaveSimpleName("RandomChoice")
+        .should()
+        .implement(AllocationPolicy.class)
+        .because("policies are the scheduler's; only chance is the simulator's own")
         .check(OURS);
   }
 

@@ -92,6 +92,11 @@ class ManifestsTest {
   }
 
   @Test
+  void podsWithoutCardsAreOnlyScored() throws IOException {
+    assertThat(found("(\\w+Verb): (\\w+)", "README.md")).containsExactly("prioritizeVerb steer");
+  }
+
+  @Test
   void theAutoscalerSendsWholeNodes() throws IOException {
     assertThat(text("cluster-autoscaler-scheduler.yaml"))
         .contains("filterVerb: filter-dryrun", "nodeCacheCapable: false", "ignorable: true")

@@ -8,7 +8,7 @@ import java.util.Map;
 
 /** The results in words for people and for programs. Pure. */
 public final class PointTable {
-  private static final List<Integer> SHOWN = List.of(50, 80, 90, 95, 100, 110, 120, 129);
+  private static final List<Integer> SHOWN = List.of(50, 80, 90, 95, 100, 110, 120);
 
   private PointTable() {}
 
@@ -67,11 +67,9 @@ public final class PointTable {
         .forEach(
             (policy, all) -> {
               List<Integer> loads = new ArrayList<>(SHOWN);
-              int last = all.stream().mapToInt(p -> percent(p)).max().orElse(0);
-              if (last < SHOWN.getFirst() || !loads.contains(last)) {
-                loads.removeIf(l -> l > last);
-                loads.add(last);
-              }
+              int last = all.stream().mapToInt(PointTable::percent).max().orElse(0);
+              loads.removeIf(l -> l >= last);
+              loads.add(last);
               loads.forEach(load -> row(text, policy, load, all));
             });
     return text.toString();
