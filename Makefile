@@ -59,7 +59,10 @@ sim-shim: ## the limiter in simulation, all cells and prior art's formulas, into
 	@cuda-shim/build/shim-sim table 1 2 3 > docs/simulation-shim.md
 
 bench-scheduler: ## how long filter and prioritize take at 100, 1000 and 5000 nodes, into build/bench/scheduler.json (ARGS="-Dbench.sizes=5000/100000")
-	@$(MVN) -pl events,control-plane test -Dspotless.check.skip=true -Dtest=SchedulerBench -Dsurefire.failIfNoSpecifiedTests=false -DargLine=-Xmx3g $(ARGS)
+	@$(MVN) -pl events,control-plane package -Dspotless.check.skip=true -Dtest=NONE -Dsurefire.failIfNoSpecifiedTests=false
+	@$(JAVA_HOME)/bin/java -Xmx3g $(ARGS) \
+	  -cp 'control-plane/target/test-classes:control-plane/target/classes:events/target/test-classes:events/target/classes:control-plane/target/lib/*' \
+	  io.vgpu.control.scheduler.SchedulerBench
 
 bench-packing: build ## how full policies pack the openb trace, ten seeds, into build/bench/packing.json and .svg (minutes; ARGS="--seeds 42")
 	@mkdir -p build/bench
