@@ -8,6 +8,7 @@ import io.vgpu.control.simulate.SimFiles;
 import io.vgpu.control.simulate.Simulation;
 import io.vgpu.runtime.Logging;
 import io.vgpu.runtime.UsageException;
+import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -94,7 +95,7 @@ final class SimulateCommand implements Callable<Integer> {
     List<String> words = policies.stream().map(Simulation::known).toList();
     Simulation simulation = new Simulation(SimFiles.read(nodes, pods, names()), inflate);
     PrintWriter out = spec.commandLine().getOut();
-    ProgressBar bar = new ProgressBar(spec.commandLine().getErr(), System.console() != null);
+    ProgressBar bar = new ProgressBar(spec.commandLine().getErr(), onTerminal());
     List<Point> points = new ArrayList<>();
     for (String policy : words) {
       for (long seed : wanted) {
@@ -124,6 +125,11 @@ final class SimulateCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new UsageException("--domain: " + e.getMessage());
     }
+  }
+
+  private static boolean onTerminal() {
+    Console console = System.console();
+    return console != null && console.isTerminal();
   }
 
   private static void write(Path file, String text) {
