@@ -53,6 +53,7 @@ final class MpsDaemon {
   private long nextAsk;
   private boolean up;
   private boolean gaveUp;
+  private boolean stopped; // a look that was due before must not start it again
 
   MpsDaemon(
       String card,
@@ -73,6 +74,9 @@ final class MpsDaemon {
 
   /** Looks after it; returns whether it serves now. */
   boolean look() {
+    if (stopped) {
+      return up;
+    }
     boolean before = up;
     up = runs() ? answersStill() : start();
     if (before && !up) {
@@ -83,8 +87,9 @@ final class MpsDaemon {
     return up;
   }
 
-  /** Ends it, unless somebody is its client. */
+  /** Ends it, unless somebody is its client; it is not looked after any more. */
   void stop() {
+    stopped = true;
     if (!runs()) {
       return;
     }
@@ -97,6 +102,18 @@ final class MpsDaemon {
       log.warn("MPS daemon does not take quit [gpu: {}, cause: {}]", card, why);
     } else if (!within(SETTLE, () -> !runs())) {
       log.warn("MPS daemon still runs after quit [gpu: {}]", card);
+    } else {
+      leaveNothing();
+    }
+  }
+
+  /** It leaves its sockets behind, at which a client would wait in vain. */
+  private void leaveNothing() {
+    try {
+      folders.clear();
+    } catch (IOException e) {
+      log.warn(
+          "what the MPS daemon left [gpu: {}, cause: {}]", card, String.valueOf(e.getMessage()));
     }
   }
 

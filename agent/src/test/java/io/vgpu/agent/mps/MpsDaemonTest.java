@@ -119,9 +119,8 @@ class MpsDaemonTest {
   void aNumberOfAnotherProcessIsNoDaemon() throws Exception {
     Files.createDirectories(fake.folders.pipe());
     Files.writeString(fake.folders.pid(), ProcessHandle.current().pid() + "\n");
-    MpsDaemon daemon = daemon();
-    daemon.stop();
-    assertThat(daemon.look()).isTrue();
+    daemon().stop();
+    assertThat(daemon().look()).isTrue();
     assertThat(fake.pid()).isNotEqualTo(ProcessHandle.current().pid());
   }
 
@@ -143,7 +142,10 @@ class MpsDaemonTest {
     daemon.stop();
     assertThat(fake.lives()).isFalse();
     assertThat(fake.folders.pid()).doesNotExist();
+    assertThat(fake.folders.pipe().resolve("control")).as("what it leaves behind").doesNotExist();
     daemon.stop();
+    assertThat(daemon.look()).as("a look that was due before").isFalse();
+    assertThat(fake.lives()).isFalse();
   }
 
   @Test
