@@ -25,7 +25,7 @@ __attribute__((format(printf, 1, 2))) void run_say(const char *format, ...);
 enum run_policy { RUN_FIXED, RUN_BALANCE, RUN_NONE };
 
 struct run_arguments {
-  bool list, help, mps;
+  bool list, help, mps, latency;
   uint64_t memory_mib; /* 0: no limit */
   uint32_t cores;      /* percent; 0: no limit */
   const char *gpu;     /* index or UUID */

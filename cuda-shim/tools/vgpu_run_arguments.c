@@ -5,7 +5,7 @@
 
 #include "vgpu_run.h"
 
-static const char *const FLAGS[] = {"--memory", "--cores", "--gpu", "--policy", "--mps", "--library", "--list", "--help"};
+static const char *const FLAGS[] = {"--memory", "--cores", "--gpu", "--policy", "--latency", "--mps", "--library", "--list", "--help"};
 enum { FLAG_COUNT = sizeof FLAGS / sizeof FLAGS[0] };
 
 static const char *const POLICIES[] = {[RUN_FIXED] = "fixed", [RUN_BALANCE] = "balance", [RUN_NONE] = "none"};
@@ -43,6 +43,7 @@ void run_print_help(void) {
       "  --gpu INDEX|UUID   the card, as nvidia-smi names it; default 0. The command sees no other\n"
       "  --policy POLICY    fixed: never above the limit (default); balance: above it while nobody else uses the card;\n"
       "                     none: cores are not limited\n"
+      "  --latency          launches never wait for a turn: while this command works, nobody on the card takes turns\n"
       "  --mps              cores are a part of the multiprocessors instead of a part of the time, kept by the MPS daemon that\n"
       "                     serves the card (in $CUDA_MPS_PIPE_DIRECTORY, or /tmp/nvidia-mps); by time if it does not keep them\n"
       "  --library FILE     libvgpu-control.so; default: the one beside this program\n"
@@ -130,6 +131,7 @@ void run_parse(int argc, char **argv, struct run_arguments *out) {
     bool *bare = strcmp(name, "--list") == 0   ? &out->list
                  : strcmp(name, "--help") == 0 ? &out->help
                  : strcmp(name, "--mps") == 0  ? &out->mps
+                 : strcmp(name, "--latency") == 0 ? &out->latency
                                                : NULL;
     if (bare != NULL) {
       if (equals != NULL) run_fail("%s: takes no value, got \"%s\"", name, equals + 1);

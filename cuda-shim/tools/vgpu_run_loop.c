@@ -203,6 +203,7 @@ static struct turn_look turn_look_at(const struct tenant *t, const struct refund
   }
   return (struct turn_look){.name = t->name,
                             .working = working,
+                            .latency = (t->limits.flags & VGPU_LIMIT_LATENCY) != 0,
                             .borrows = borrows(t),
                             .permille = limited(t) ? t->limits.core_hard_permille : VGPU_PERMILLE_FULL,
                             .bucket_ns = t->head.usage.devices[0].bucket_ns,

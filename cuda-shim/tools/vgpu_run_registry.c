@@ -173,6 +173,7 @@ static struct vgpu_limits_device limits_of(const struct run_card *card, const st
     d.core_hard_permille = a->cores * 10;
   }
   if (a->mps) d.flags |= VGPU_LIMIT_MPS;
+  if (a->latency) d.flags |= VGPU_LIMIT_LATENCY;
   d.core_soft_permille = a->policy == RUN_BALANCE ? VGPU_PERMILLE_FULL : d.core_hard_permille;
   return d;
 }

@@ -43,7 +43,7 @@
 /* ---- versions, magics, sizes -------------------------------------------------------------------------------------- */
 
 #define VGPU_ABI_MAJOR 1
-#define VGPU_ABI_MINOR 2
+#define VGPU_ABI_MINOR 3
 
 /* Four ASCII letters in file order, so that a dump of the first bytes names the region. */
 #define VGPU_LIMITS_MAGIC 0x4D494C56u   /* "VLIM" */
@@ -124,7 +124,8 @@ VGPU_AT(vgpu_header, reserved, 52);
 #define VGPU_LIMIT_PINNED_HOST 0x20u   /* host_pinned_limit is enforced */
 #define VGPU_LIMIT_STRICT 0x40u        /* trouble fails closed instead of going unlimited */
 #define VGPU_LIMIT_MPS 0x80u /* since 1.1: the share is one of multiprocessors, kept by MPS; by time if it does not hold */
-#define VGPU_LIMIT_KNOWN_FLAGS 0xFFu
+#define VGPU_LIMIT_LATENCY 0x100u /* since 1.3: waits for no turn, so nobody on the card has turns while it works */
+#define VGPU_LIMIT_KNOWN_FLAGS 0x1FFu
 
 #define VGPU_PERMILLE_FULL 1000u
 #define VGPU_DEFAULT_RUNAHEAD_US 1000u   /* meant by runahead_us 0 */

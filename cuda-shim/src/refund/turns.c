@@ -55,9 +55,13 @@ static void observe(struct turn_card *card, struct turn_member *m, const struct 
   }
 }
 
+static bool worked_lately(const struct turn_member *m, int64_t now_ns) {
+  return m->worked_ns != 0 && now_ns - m->worked_ns <= TURN_END_NS;
+}
+
 /* Under turns nobody has something in flight all the time. */
 static bool joins(const struct turn_card *card, const struct turn_member *m, int64_t now_ns) {
-  return card->on ? m->worked_ns != 0 && now_ns - m->worked_ns <= TURN_END_NS : works_always(m);
+  return card->on ? worked_lately(m, now_ns) : works_always(m);
 }
 
 static bool pressed(const struct turn_card *card, const struct turn_member *m, int64_t now_ns) {
@@ -123,7 +127,7 @@ void turn_plan(struct turn_card *card, const struct turn_look *looks, uint32_t c
     struct turn_member *m = looks[i].name == 0 ? NULL : member_of(card, looks[i].name);
     if (m == NULL) continue;
     observe(card, m, &looks[i], now_ns);
-    latency = latency || looks[i].latency;
+    latency = latency || (looks[i].latency && worked_lately(m, now_ns));
     if (!joins(card, m, now_ns)) continue;
     joined++;
     needed = needed || pressed(card, m, now_ns);

@@ -2,7 +2,7 @@
  * Turns: when several containers of a card work all the time, and one of them saves up what it may have because it does not
  * get through, each gets a stretch of every period to itself, in proportion to what it may have, which saves the driver's
  * switching. One that has nothing to do in its turn gives it up at the next look. The price is latency: there are none
- * where a container asks for it, and none for one that works now and then.
+ * while a container works that asks for it, and none for one that works now and then.
  *
  * Pure: what happened before is in the card's state. Whole numbers only, as in refund.h.
  */

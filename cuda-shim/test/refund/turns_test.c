@@ -166,6 +166,22 @@ static void none_where_one_asks_for_latency(void) {
   CHECK_EQ(out[0].length_us, 0, "turns");
 }
 
+static void they_come_back_when_it_has_nothing_to_do(void) {
+  begin();
+  looks[2].latency = true;
+  look(3, 400);
+  CHECK_EQ(out[0].length_us, 0, "turns");
+  looks[2].working = false;
+  look(3, 400);
+  CHECK_EQ(out[0].length_us, 0, "not at once");
+  look(3, 105);
+  CHECK(out[0].length_us > 0 && out[1].length_us > 0, "the others'");
+  CHECK_EQ(out[2].length_us, 0, "its own");
+  looks[2].working = true;
+  look(3, 5);
+  CHECK_EQ(out[0].length_us, 0, "ended at once");
+}
+
 static void a_container_that_is_gone_has_no_turn(void) {
   begin();
   look(3, 300);
@@ -200,6 +216,7 @@ int main(void) {
   waiting_for_the_turn_is_not_idle();
   they_end_when_nobody_has_saved_anything_up_for_a_while();
   none_where_one_asks_for_latency();
+  they_come_back_when_it_has_nothing_to_do();
   a_container_that_is_gone_has_no_turn();
   utilisation_is_charged_time_of_the_last_second();
   return check_result();

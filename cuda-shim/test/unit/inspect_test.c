@@ -47,7 +47,7 @@ static void prints_limits_as_one_json_object(void) {
   save("limits", &limits, sizeof limits);
   CHECK_EQ(inspect("--json limits"), 0, "status");
   says(
-      "{\"file\":\"limits\",\"region\":\"limits\",\"magic\":\"0x4D494C56\",\"major\":1,\"minor\":2,\"writer_epoch\":1700000000000000001,");
+      "{\"file\":\"limits\",\"region\":\"limits\",\"magic\":\"0x4D494C56\",\"major\":1,\"minor\":3,\"writer_epoch\":1700000000000000001,");
   says(
       "\"device_count\":2,\"devices\":[{\"index\":0,\"uuid\":\"GPU-12345678-1234-1234-1234-123456780003\",\"nvml_index\":3,"
       "\"flags\":[\"active\",\"memory\",\"compute\"],\"mem_limit\":10737418240,\"mem_physical\":10737418240,"
@@ -107,7 +107,7 @@ static void refuses_every_broken_field(void) {
   limits.header.device_count = 17, refuses("device_count: 17 is more than 16");
   limits.header.device_count = UINT32_MAX, refuses("device_count: 4294967295 is more than 16");
   limits.devices[1].seq = 7, refuses("device 1: seq: 7, being written at each of 1000 tries");
-  limits.devices[0].flags = 0x100, refuses("device 0: flags: 0x100 has unknown bits");
+  limits.devices[0].flags = 0x200, refuses("device 0: flags: 0x200 has unknown bits");
   memset(limits.devices[0].uuid, 'x', 48), refuses("device 0: uuid: has no end");
   limits.devices[0].uuid[5] = '\n', refuses("device 0: uuid: character 5 is not printable");
   limits.devices[0].uuid[0] = '\0', refuses("device 0: uuid: empty, but active");
@@ -121,11 +121,11 @@ static void refuses_every_broken_field(void) {
 static void a_newer_minor_version_is_read(void) {
   good_limits(&limits);
   limits.header.minor = 9;
-  limits.devices[0].flags |= 0x100;
+  limits.devices[0].flags |= 0x200;
   save("newer", &limits, sizeof limits);
   CHECK_EQ(inspect("--json newer"), 0, "status");
   says("\"minor\":9");
-  says("\"compute\",\"0x00000100\"]");
+  says("\"compute\",\"0x00000200\"]");
   good_limits(&limits);
 }
 

@@ -94,6 +94,11 @@ public record Names(String domain) {
     return key("vgpu-compute-policy");
   }
 
+  /** Of a pod: {@code "true"} where its launches shall wait for no turn. */
+  public String latency() {
+    return key("vgpu-latency");
+  }
+
   // pod outputs
   public String preAllocated() {
     return key("pre-allocated");
@@ -175,6 +180,7 @@ public record Names(String domain) {
             includeGpuUuid(),
             excludeGpuUuid(),
             computePolicy(),
+            latency(),
             key("stuck-grace-period"),
             key("vgpu-access-mode")));
     return known;

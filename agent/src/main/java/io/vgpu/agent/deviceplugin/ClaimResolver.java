@@ -133,6 +133,7 @@ record ClaimResolver(String node, Names names, Supplier<ClaimSeal> seal, boolean
         claim,
         pod.annotation(names.claimHmac()),
         pod.annotation(names.computePolicy()),
+        pod.annotation(names.latency()).strip().equalsIgnoreCase("true"),
         PodEntry.turns(pod.demand()),
         held,
         false);

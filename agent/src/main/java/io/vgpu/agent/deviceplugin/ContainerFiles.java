@@ -3,6 +3,7 @@ package io.vgpu.agent.deviceplugin;
 import io.vgpu.agent.deviceplugin.ClaimResolver.Allocation;
 import io.vgpu.agent.gpu.GpuInventory;
 import io.vgpu.agent.shim.DeviceLimits;
+import io.vgpu.agent.shim.DeviceLimits.Flag;
 import io.vgpu.agent.shim.LimitsRule;
 import io.vgpu.agent.shim.MpsShare;
 import io.vgpu.agent.shim.ShimWriter;
@@ -101,7 +102,9 @@ final class ContainerFiles {
     if (!claim.uuids().stream().allMatch(u -> known.contains(u) && inventory.card(u).isPresent())) {
       return Optional.empty();
     }
-    return Optional.of(LimitsRule.of(claim, inventory, policy(entry), partitioned));
+    List<DeviceLimits> limits = LimitsRule.of(claim, inventory, policy(entry), partitioned);
+    return Optional.of(
+        entry.latency() ? limits.stream().map(d -> d.with(Flag.LATENCY)).toList() : limits);
   }
 
   private ComputePolicy policy(PodEntry entry) {

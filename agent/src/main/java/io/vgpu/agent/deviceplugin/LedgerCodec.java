@@ -76,6 +76,7 @@ final class LedgerCodec {
     o.put("claim", ClaimCodec.encode(e.claim()));
     o.put("seal", e.seal());
     o.put("policy", e.policy());
+    o.put("latency", e.latency());
     o.put("ended", e.ended());
     ArrayNode order = o.putArray("order");
     for (Turn t : e.order()) {
@@ -169,6 +170,7 @@ final class LedgerCodec {
         ClaimCodec.decode(string(o, "claim")),
         string(o, "seal"),
         string(o, "policy"),
+        o.path("latency").asBoolean(false), // older releases did not write it
         order,
         held,
         o.path("ended").asBoolean(false));

@@ -17,6 +17,7 @@ import java.util.Set;
  * asking anybody: claim, seal, and the order in which the kubelet asks.
  *
  * @param policy the pod's own compute policy text, may be empty
+ * @param latency the pod asks that its launches wait for no turn
  * @param ended the pod will not run (again): its ids are free, its files may go
  */
 record PodEntry(
@@ -24,6 +25,7 @@ record PodEntry(
     PodClaim claim,
     String seal,
     String policy,
+    boolean latency,
     List<Turn> order,
     Map<String, Held> held,
     boolean ended) {
@@ -127,17 +129,17 @@ record PodEntry(
     // the kubelet may admit a pod anew that runs: what it asked before stays true of the same ids
     boolean asked = before != null && before.asked() && before.ids().equals(ids);
     more.put(container, new Held(ids, stage, asked));
-    return new PodEntry(pod, claim, seal, policy, order, more, ended);
+    return new PodEntry(pod, claim, seal, policy, latency, order, more, ended);
   }
 
   /** The kubelet asked whether the container may start. */
   PodEntry asAsked(String container) {
     Map<String, Held> more = new LinkedHashMap<>(held);
     more.computeIfPresent(container, (c, h) -> new Held(h.ids(), h.stage(), true));
-    return new PodEntry(pod, claim, seal, policy, order, more, ended);
+    return new PodEntry(pod, claim, seal, policy, latency, order, more, ended);
   }
 
   PodEntry asEnded() {
-    return new PodEntry(pod, claim, seal, policy, order, held, true);
+    return new PodEntry(pod, claim, seal, policy, latency, order, held, true);
   }
 }

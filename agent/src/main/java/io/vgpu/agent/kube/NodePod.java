@@ -94,6 +94,7 @@ public record NodePod(
   static boolean isRead(String key, Names names) {
     return names.outputAnnotations().contains(key)
         || names.outputLabels().contains(key)
-        || key.equals(names.computePolicy());
+        || key.equals(names.computePolicy())
+        || key.equals(names.latency());
   }
 }

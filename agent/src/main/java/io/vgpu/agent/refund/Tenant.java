@@ -68,7 +68,7 @@ final class Tenant {
     return new TurnLook(
         name,
         works(usage),
-        false, // limits have no word for latency yet
+        limits.flags().contains(Flag.LATENCY),
         !limited || limits.flags().contains(Flag.BALANCE),
         limited ? limits.coreHardPermille() : PERMILLE_FULL,
         usage.bucketNs(device),

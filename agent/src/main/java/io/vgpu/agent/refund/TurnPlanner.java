@@ -40,6 +40,10 @@ public final class TurnPlanner {
     boolean worksAlways() {
       return Integer.bitCount(atWork) >= LOOKS_AT_WORK;
     }
+
+    boolean workedLately(long nowNs) {
+      return workedNs != 0 && nowNs - workedNs <= END_NS;
+    }
   }
 
   /** Whether turns are being given now. */
@@ -55,6 +59,7 @@ public final class TurnPlanner {
     int joined = 0;
     int taking = 0;
     boolean needed = false;
+    boolean latency = false;
     for (TurnLook look : looks) {
       Member m = members.computeIfAbsent(look.name(), n -> new Member());
       observe(m, look, nowNs);
@@ -63,9 +68,10 @@ public final class TurnPlanner {
       takes.add(takesOne);
       joined += joins ? 1 : 0;
       needed |= joins && pressed(m, nowNs);
+      latency |= look.latency() && m.workedLately(nowNs);
       taking += takesOne ? 1 : 0;
     }
-    on = joined >= 2 && needed && looks.stream().noneMatch(TurnLook::latency);
+    on = joined >= 2 && needed && !latency;
     given = Map.of();
     if (!on || taking < 2) {
       periodUs = on ? periodUs : 0;
@@ -99,7 +105,7 @@ public final class TurnPlanner {
 
   /** Under turns nobody has something in flight all the time. */
   private boolean joins(Member m, long nowNs) {
-    return on ? m.workedNs != 0 && nowNs - m.workedNs <= END_NS : m.worksAlways();
+    return on ? m.workedLately(nowNs) : m.worksAlways();
   }
 
   private boolean pressed(Member m, long nowNs) {

@@ -16,7 +16,7 @@ public final class Abi {
   public static final String REGISTRY_DIR = "registry";
   public static final String LIBRARY_FILE = "libvgpu-control.so";
   public static final int ABI_MAJOR = 1;
-  public static final int ABI_MINOR = 2;
+  public static final int ABI_MINOR = 3;
   public static final int LIMITS_MAGIC = 0x4D494C56;
   public static final int USAGE_MAGIC = 0x47535556;
   public static final int LOAD_MAGIC = 0x444F4C56;
@@ -52,7 +52,8 @@ public final class Abi {
   public static final int LIMIT_PINNED_HOST = 0x20;
   public static final int LIMIT_STRICT = 0x40;
   public static final int LIMIT_MPS = 0x80;
-  public static final int LIMIT_KNOWN_FLAGS = 0xFF;
+  public static final int LIMIT_LATENCY = 0x100;
+  public static final int LIMIT_KNOWN_FLAGS = 0x1FF;
   public static final int PERMILLE_FULL = 1000;
   public static final int DEFAULT_RUNAHEAD_US = 1000;
   public static final int DEFAULT_BURST_US = 20000;

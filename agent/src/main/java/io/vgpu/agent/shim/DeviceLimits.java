@@ -33,7 +33,9 @@ public record DeviceLimits(
     OVERSUBSCRIBE,
     BALANCE,
     /** The share is one of multiprocessors, which MPS keeps; the library looks whether it does. */
-    MPS
+    MPS,
+    /** Waits for no turn, so nobody on the card has turns while it works. */
+    LATENCY
   }
 
   public DeviceLimits {
@@ -57,7 +59,7 @@ public record DeviceLimits(
   }
 
   /** The same with one more flag. */
-  DeviceLimits with(Flag flag) {
+  public DeviceLimits with(Flag flag) {
     Set<Flag> more = EnumSet.of(flag);
     more.addAll(flags);
     return new DeviceLimits(

@@ -138,6 +138,7 @@ final class LimitsRegion {
       case OVERSUBSCRIBE -> Abi.LIMIT_OVERSUBSCRIBE;
       case BALANCE -> Abi.LIMIT_BALANCE;
       case MPS -> Abi.LIMIT_MPS;
+      case LATENCY -> Abi.LIMIT_LATENCY;
     };
   }
 }

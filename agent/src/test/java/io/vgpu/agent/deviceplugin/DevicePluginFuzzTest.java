@@ -148,6 +148,7 @@ class DevicePluginFuzzTest {
                     ClaimCodec.decode("main[0_GPU-a_10_1024];side[]"),
                     seal,
                     policy,
+                    ended,
                     turns,
                     new LinkedHashMap<>(h),
                     ended));

@@ -25,6 +25,7 @@ class LedgerTest {
                 ClaimCodec.decode(pod.node().annotation(TestPod.NAMES.preAllocated())),
                 "",
                 "",
+                false,
                 PodEntry.turns(pod.demand()),
                 Map.of(),
                 false)
