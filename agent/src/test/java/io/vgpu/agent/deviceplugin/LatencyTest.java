@@ -9,7 +9,7 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a pod asks by {@code vgpu-latency} is in its limits, also after a restart of the agent. */
+/** What a pod asks by {@code vgpu-latency} is in its limits. */
 class LatencyTest extends RigTest {
   @BeforeEach
   void start() throws Exception {
