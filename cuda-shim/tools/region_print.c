@@ -13,8 +13,8 @@ static void print_header(struct emit *e, const char *file, const struct region *
 }
 
 static void print_flags(struct emit *e, uint32_t flags) {
-  static const char *const names[] = {"active",  "memory",      "compute", "oversubscribe",
-                                      "balance", "pinned-host", "strict",  "mps", "latency"};
+  static const char *const names[] = {"active",      "memory", "compute", "oversubscribe", "balance",
+                                      "pinned-host", "strict", "mps",     "latency"};
   emit_open_list(e, "flags");
   for (unsigned bit = 0; bit < 32; bit++) {
     if ((flags >> bit & 1u) == 0) continue;

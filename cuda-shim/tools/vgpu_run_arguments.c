@@ -5,7 +5,8 @@
 
 #include "vgpu_run.h"
 
-static const char *const FLAGS[] = {"--memory", "--cores", "--gpu", "--policy", "--latency", "--mps", "--library", "--list", "--help"};
+static const char *const FLAGS[] = {"--memory", "--cores",   "--gpu",  "--policy", "--latency",
+                                    "--mps",    "--library", "--list", "--help"};
 enum { FLAG_COUNT = sizeof FLAGS / sizeof FLAGS[0] };
 
 static const char *const POLICIES[] = {[RUN_FIXED] = "fixed", [RUN_BALANCE] = "balance", [RUN_NONE] = "none"};
@@ -128,11 +129,11 @@ void run_parse(int argc, char **argv, struct run_arguments *out) {
     }
     const char *equals = strchr(argv[i], '=');
     const char *name = flag_named(argv[i], equals == NULL ? strlen(argv[i]) : (size_t)(equals - argv[i]));
-    bool *bare = strcmp(name, "--list") == 0   ? &out->list
-                 : strcmp(name, "--help") == 0 ? &out->help
-                 : strcmp(name, "--mps") == 0  ? &out->mps
+    bool *bare = strcmp(name, "--list") == 0      ? &out->list
+                 : strcmp(name, "--help") == 0    ? &out->help
+                 : strcmp(name, "--mps") == 0     ? &out->mps
                  : strcmp(name, "--latency") == 0 ? &out->latency
-                                               : NULL;
+                                                  : NULL;
     if (bare != NULL) {
       if (equals != NULL) run_fail("%s: takes no value, got \"%s\"", name, equals + 1);
       *bare = true;

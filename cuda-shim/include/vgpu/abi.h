@@ -123,7 +123,7 @@ VGPU_AT(vgpu_header, reserved, 52);
 #define VGPU_LIMIT_BALANCE 0x10u       /* policy balance: idle share may be borrowed up to core_soft_permille */
 #define VGPU_LIMIT_PINNED_HOST 0x20u   /* host_pinned_limit is enforced */
 #define VGPU_LIMIT_STRICT 0x40u        /* trouble fails closed instead of going unlimited */
-#define VGPU_LIMIT_MPS 0x80u /* since 1.1: the share is one of multiprocessors, kept by MPS; by time if it does not hold */
+#define VGPU_LIMIT_MPS 0x80u      /* since 1.1: the share is one of multiprocessors, kept by MPS; by time if it does not hold */
 #define VGPU_LIMIT_LATENCY 0x100u /* since 1.3: waits for no turn, so nobody on the card has turns while it works */
 #define VGPU_LIMIT_KNOWN_FLAGS 0x1FFu
 
