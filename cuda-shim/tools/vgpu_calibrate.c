@@ -66,7 +66,6 @@ static void neighbour(struct shared *shared, unsigned long_rounds, unsigned tiny
   struct gpu gpu;
   CUevent ends[2];
   unsigned n = 0;
-  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   gpu_open(&gpu);
   for (int i = 0; i < 2; i++) gpu_check(gpu.shim.cuEventCreate(&ends[i], 0), "cuEventCreate");
   for (int task; (task = shared->task) != END;) {
@@ -124,6 +123,8 @@ int main(int argc, char **argv) {
   pid_t child = fork(); /* before the driver is open: it does not live through a fork */
   if (child < 0) return 125;
   if (child == 0) {
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)close(pipe_fds[1]); /* else it would wait for ever on itself where the other has ended */
     if (read(pipe_fds[0], rounds, sizeof rounds) != (ssize_t)sizeof rounds) _exit(1);
     neighbour(shared, rounds[0], rounds[1]);
   }
