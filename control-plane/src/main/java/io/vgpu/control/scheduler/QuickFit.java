@@ -29,7 +29,11 @@ final class QuickFit {
   private final long number;
   private final int[] failed = new int[REASONS.length];
   private final Map<String, Boolean> types = new HashMap<>();
-  private final Map<Integer, Needs> needs = new HashMap<>();
+  private final Map<Kind, Needs> needs = new HashMap<>();
+  private @Nullable Needs last;
+
+  /** What a node adds to what a pod needs. */
+  private record Kind(int factor, long uniform) {}
 
   private QuickFit(PodRequest pod, long number) {
     this.pod = pod;
@@ -75,14 +79,16 @@ final class QuickFit {
         sums.total(), sums.total().minus(sums.free()), needs(offered, sums).total());
   }
 
-  /** Depends on the node by two numbers only. */
+  /** Depends on the node by two numbers only, and neighbours in a list are mostly alike. */
   private Needs needs(NodeOffer.Offered offered, CardSums sums) {
     int factor = offered.config().memoryFactor();
-    int key = java.util.Objects.hash(factor, sums.uniformMemory());
-    Needs known = needs.get(key);
-    if (known == null || !known.isFor(factor, sums.uniformMemory())) {
-      known = Needs.of(pod.demand(), factor, sums.uniformMemory());
-      needs.put(key, known);
+    long uniform = sums.uniformMemory();
+    Needs known = last;
+    if (known == null || !known.isFor(factor, uniform)) {
+      known =
+          needs.computeIfAbsent(
+              new Kind(factor, uniform), kind -> Needs.of(pod.demand(), factor, uniform));
+      last = known;
     }
     return known;
   }
