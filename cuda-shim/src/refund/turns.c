@@ -38,10 +38,16 @@ static bool in_turn(const struct turn_card *card, uint64_t name, uint64_t longes
 
 static bool works_always(const struct turn_member *m) { return __builtin_popcount(m->at_work) >= TURN_LOOKS_AT_WORK; }
 
+static bool worked_lately(const struct turn_member *m, int64_t now_ns) {
+  return m->worked_ns != 0 && now_ns - m->worked_ns <= TURN_END_NS;
+}
+
 static void observe(struct turn_card *card, struct turn_member *m, const struct turn_look *look, int64_t now_ns) {
   bool saved = look->bucket_ns >= TURN_SAVED_NS;
-  m->at_work = (m->at_work << 1 | (look->working || look->bucket_ns <= 0)) & TURN_LOOKS_MASK;
   if (look->working) m->worked_ns = now_ns;
+  /* who waits for its bucket works; who has never launched has an empty one too */
+  bool waits = look->bucket_ns <= 0 && worked_lately(m, now_ns);
+  m->at_work = (m->at_work << 1 | (look->working || waits)) & TURN_LOOKS_MASK;
   if (saved) m->saved_ns = now_ns;
   if (!saved || !works_always(m)) {
     m->backlogged_since = 0;
@@ -53,10 +59,6 @@ static void observe(struct turn_card *card, struct turn_member *m, const struct 
   } else if (in_turn(card, look->name, clamped_longest_us(look), now_ns) && m->idle_looks < TURN_IDLE_LOOKS) {
     m->idle_looks++;
   }
-}
-
-static bool worked_lately(const struct turn_member *m, int64_t now_ns) {
-  return m->worked_ns != 0 && now_ns - m->worked_ns <= TURN_END_NS;
 }
 
 /* Under turns nobody has something in flight all the time. */

@@ -56,6 +56,18 @@ static void one_that_does_not_get_through_is_enough(void) {
   CHECK(card.on, "turns");
 }
 
+/* A container that has never launched has an empty bucket, and so has one that is long done. */
+static void none_beside_an_idle_one(void) {
+  begin();
+  looks[1].bucket_ns = 0;
+  for (int i = 0; i < 400; i++) {
+    looks[1].working = i == 100;
+    look(2, 5);
+    if (i > 100 && i <= 210) continue; /* it may still want more */
+    CHECK(!card.on && out[0].length_us == 0, "a turn at look %d", i);
+  }
+}
+
 /* A service that answers now and then saves up all the time, and would only wait for its turn. */
 static void none_beside_one_that_works_now_and_then(void) {
   begin();
@@ -207,6 +219,7 @@ int main(void) {
   begin_after_a_while_of_backlog();
   none_while_nobody_has_saved_anything_up();
   one_that_does_not_get_through_is_enough();
+  none_beside_an_idle_one();
   none_beside_one_that_works_now_and_then();
   in_proportion_to_the_limits();
   who_may_borrow_gets_of_what_is_idle();

@@ -82,11 +82,12 @@ public final class TurnPlanner {
 
   private void observe(Member m, TurnLook look, long nowNs) {
     boolean saved = look.bucketNs() >= SAVED_NS;
-    boolean atWork = look.working() || look.bucketNs() <= 0;
-    m.atWork = (m.atWork << 1 | (atWork ? 1 : 0)) & LOOKS_MASK;
     if (look.working()) {
       m.workedNs = nowNs;
     }
+    // who waits for its bucket works; who has never launched has an empty one too
+    boolean atWork = look.working() || (look.bucketNs() <= 0 && m.workedLately(nowNs));
+    m.atWork = (m.atWork << 1 | (atWork ? 1 : 0)) & LOOKS_MASK;
     if (saved) {
       m.savedNs = nowNs;
     }
