@@ -98,6 +98,38 @@ static void a_sibling_inside_a_short_one_is_not_paid_twice(void) {
   scene_end(s);
 }
 
+/* A neighbour ends inside, and a third had two short ones before that. What the first of two had: 3.4 ms by the card's own account. */
+static int64_t beside_one_that_ends_inside(bool fresh) {
+  struct scene *s = scene_begin(3);
+  if (!fresh) scene_post(s, 0, 0, T - 1000, 1000);
+  scene_post(s, 1, 0, T - 2265, 2265 + 5487);
+  scene_post(s, 2, 0, T + 2279, 927);
+  scene_post(s, 2, 0, T + 3206, 812);
+  scene_post(s, 0, 0, T, 6945);
+  scene_look_at(s, T + 7000);
+  int64_t own = 6945 - scene_refund(s, 0);
+  scene_end(s);
+  return own;
+}
+
+static void a_neighbour_that_ends_inside_had_what_the_others_leave(void) {
+  int64_t fresh = beside_one_that_ends_inside(true), going_on = beside_one_that_ends_inside(false);
+  CHECK(fresh >= 3300 && fresh <= 3600, "it came with a whole turn before it, and had %lld", (long long)fresh);
+  CHECK_EQ(fresh - going_on, 2061 / 2, "it was in the middle of its turn");
+}
+
+/* No turn of a long neighbour fits in: it is not waited for. */
+static void a_short_one_does_not_wait_for_a_long_neighbour(void) {
+  struct scene *s = scene_begin(2);
+  s->tenants[1].slots[0].open_since_ns = (uint64_t)(T - 500) * 1000;
+  scene_post(s, 0, 0, T, 740);
+  scene_look_at(s, T + 5000);
+  CHECK_EQ(s->card->settled, 0, "one that had less to do may still be told of");
+  scene_look_at(s, T + 11000);
+  CHECK_EQ(s->card->settled, 1, "settled");
+  scene_end(s);
+}
+
 static void a_kernel_of_several_turns_in_a_long_one(void) {
   struct scene *s = scene_begin(2);
   scene_post(s, 0, 0, T, 60000);
@@ -204,6 +236,8 @@ int main(void) {
   a_short_one_stretched_by_a_turn();
   one_within_a_time_slice_was_not_interrupted();
   a_sibling_inside_a_short_one_is_not_paid_twice();
+  a_neighbour_that_ends_inside_had_what_the_others_leave();
+  a_short_one_does_not_wait_for_a_long_neighbour();
   a_kernel_of_several_turns_in_a_long_one();
   processes_of_one_container_are_neighbours_too();
   a_neighbour_in_flight_is_waited_for_but_not_for_ever();

@@ -127,7 +127,7 @@ static void what_does_not_fit_any_more_is_no_idleness(void) {
   for (int i = 0; i < 200; i++) {
     now += 5 * MS;
     int64_t at = (now / 1000 - out[0].offset_us) % out[0].period_us;
-    looks[0].working = at < 2 * 15000;
+    looks[0].working = at < 16000; /* another one does not fit */
     looks[1].working = !looks[0].working;
     turn_plan(&card, looks, 2, now, out);
     CHECK(out[0].length_us > 0, "look %d", i);
