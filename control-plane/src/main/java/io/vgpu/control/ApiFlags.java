@@ -1,6 +1,7 @@
 package io.vgpu.control;
 
 import io.vgpu.claim.Names;
+import io.vgpu.runtime.UsageException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -35,8 +36,12 @@ public final class ApiFlags {
     return master;
   }
 
-  /** Our keys under the chosen domain. */
+  /** Our keys under the chosen domain; one that cannot be is a {@link UsageException}. */
   public Names names() {
-    return new Names(domain);
+    try {
+      return new Names(domain);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("--domain: " + e.getMessage());
+    }
   }
 }

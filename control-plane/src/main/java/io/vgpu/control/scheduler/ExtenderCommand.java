@@ -3,6 +3,7 @@ package io.vgpu.control.scheduler;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vgpu.claim.Names;
+import io.vgpu.control.ApiFlags;
 import io.vgpu.model.PlacementPolicy;
 import io.vgpu.runtime.FeatureGates;
 import io.vgpu.runtime.Logging;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -33,15 +35,7 @@ import picocli.CommandLine.Option;
 public final class ExtenderCommand implements Callable<Integer> {
   private static final Duration STOP_STEP = Duration.ofSeconds(5);
 
-  @Option(
-      names = "--kubeconfig",
-      description = "file to reach the API server with; in a pod none is needed")
-  @Nullable Path kubeconfig;
-
-  @Option(
-      names = "--master",
-      description = "address of the API server, instead of the kubeconfig's")
-  @Nullable String master;
+  @Mixin ApiFlags api = new ApiFlags();
 
   @Option(
       names = "--kube-api-qps",
@@ -51,12 +45,6 @@ public final class ExtenderCommand implements Callable<Integer> {
 
   @Option(names = "--kube-api-burst", defaultValue = "400", description = "requests at once")
   int burst;
-
-  @Option(
-      names = "--domain",
-      defaultValue = Names.DEFAULT_DOMAIN,
-      description = "prefix of our resources, annotations and labels")
-  String domain = Names.DEFAULT_DOMAIN;
 
   @Option(
       names = "--scheduler-name",
@@ -223,8 +211,9 @@ public final class ExtenderCommand implements Callable<Integer> {
         stuckGracePeriod.compareTo(Duration.ofSeconds(1)) < 0,
         "--stuck-grace-period " + stuckGracePeriod.toMillis() + "ms: must be at least 1s");
     return new ExtenderConfig(
-        new ExtenderConfig.Api(kubeconfig, master, qps, burst, ExtenderConfig.Api.REQUEST_TIMEOUT),
-        names(),
+        new ExtenderConfig.Api(
+            api.kubeconfig(), api.master(), qps, burst, ExtenderConfig.Api.REQUEST_TIMEOUT),
+        api.names(),
         schedulerName,
         new ExtenderConfig.Server(bindAddress, port, opsAddress, opsPort),
         tls(),
@@ -242,14 +231,6 @@ public final class ExtenderCommand implements Callable<Integer> {
                     "--steer-policy \""
                         + steerPolicy
                         + "\": must be one of foresight, fgd, binpack, spread, none"));
-  }
-
-  private Names names() {
-    try {
-      return new Names(domain);
-    } catch (IllegalArgumentException e) {
-      throw new UsageException("--domain: " + e.getMessage());
-    }
   }
 
   private ExtenderConfig.@Nullable Tls tls() {
