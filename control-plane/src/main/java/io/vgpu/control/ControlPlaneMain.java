@@ -1,6 +1,5 @@
 package io.vgpu.control;
 
-import io.vgpu.control.scheduler.ExtenderCommand;
 import io.vgpu.runtime.Cli;
 import io.vgpu.runtime.Version;
 import picocli.CommandLine.Command;

@@ -7,6 +7,7 @@ import io.vertx.core.Vertx;
 import io.vgpu.runtime.Shutdown;
 import io.vgpu.runtime.UsageException;
 import io.vgpu.runtime.Version;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +46,12 @@ final class Daemon {
   /** Deploys on event loops. */
   void deploy(Supplier<? extends Deployable> verticle, int instances) {
     DeploymentOptions options = new DeploymentOptions().setInstances(instances);
-    starting.add(() -> vertx.deployVerticle(verticle, options));
+    start(() -> vertx.deployVerticle(verticle, options));
+  }
+
+  /** Starts in turn what is more than a verticle. */
+  void start(Supplier<Future<?>> step) {
+    starting.add(step);
   }
 
   /** What is not up yet, in words for {@code /readyz}. */
@@ -79,6 +85,10 @@ final class Daemon {
     } catch (CompletionException e) {
       if (e.getCause() instanceof UsageException usage) {
         throw usage;
+      }
+      if (e.getCause() instanceof IOException io) {
+        // a port that is taken, an address that is not ours
+        throw new UsageException("cannot start: " + io);
       }
       throw e;
     } finally {

@@ -3,7 +3,6 @@ package io.vgpu.control;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.claim.Names;
-import io.vgpu.control.scheduler.ExtenderCommand;
 import io.vgpu.control.webhook.Admission;
 import io.vgpu.runtime.Durations;
 import java.io.IOException;

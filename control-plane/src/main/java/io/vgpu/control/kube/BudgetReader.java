@@ -2,6 +2,7 @@ package io.vgpu.control.kube;
 
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetStatus;
 import io.vgpu.control.cluster.Budget;
@@ -20,22 +21,44 @@ final class BudgetReader {
 
   static Budget read(PodDisruptionBudget budget) {
     PodDisruptionBudgetStatus status = budget.getStatus();
+    return read(
+        budget.getMetadata(),
+        budget.getSpec() == null ? null : budget.getSpec().getSelector(),
+        status == null ? null : status.getDisruptionsAllowed(),
+        status == null ? null : status.getDisruptedPods());
+  }
+
+  /** In this version an empty selector selects nothing, as none does. */
+  static Budget read(io.fabric8.kubernetes.api.model.policy.v1beta1.PodDisruptionBudget budget) {
+    var status = budget.getStatus();
     LabelSelector selector = budget.getSpec() == null ? null : budget.getSpec().getSelector();
+    boolean empty =
+        selector != null
+            && labels(selector.getMatchLabels()).isEmpty()
+            && selector.getMatchExpressions().isEmpty();
+    return read(
+        budget.getMetadata(),
+        empty ? null : selector,
+        status == null ? null : status.getDisruptionsAllowed(),
+        status == null ? null : status.getDisruptedPods());
+  }
+
+  private static Budget read(
+      ObjectMeta meta,
+      @Nullable LabelSelector selector,
+      @Nullable Integer allowed,
+      @Nullable Map<String, String> disrupted) {
     List<Requirement> requirements = new ArrayList<>();
     boolean known = selector != null && requirements(selector, requirements);
     return new Budget(
-        budget.getMetadata().getNamespace(),
-        budget.getMetadata().getName(),
+        meta.getNamespace(),
+        meta.getName(),
         requirements,
         // without a selector it selects nothing, with an empty one everything
-        selector == null || !known,
-        status == null || status.getDisruptionsAllowed() == null
-            ? 0
-            : status.getDisruptionsAllowed(),
-        status == null || status.getDisruptedPods() == null
-            ? Set.of()
-            : status.getDisruptedPods().keySet(),
-        budget.getMetadata().getDeletionTimestamp() != null);
+        !known,
+        allowed == null ? 0 : allowed,
+        disrupted == null ? Set.of() : disrupted.keySet(),
+        meta.getDeletionTimestamp() != null);
   }
 
   /** False when an operator is unknown: the API server lets none through. */

@@ -1,8 +1,8 @@
 package io.vgpu.control.kube;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.vgpu.control.cluster.Budget;
 import io.vgpu.control.cluster.Budgets;
@@ -20,7 +20,7 @@ public final class ClusterWatches implements AutoCloseable {
 
   private final SlimWatch<Node, NodeRecord> nodes;
   private final SlimWatch<Pod, PodRecord> pods;
-  private final SlimWatch<PodDisruptionBudget, Budget> budgets;
+  private final SlimWatch<HasMetadata, Budget> budgets;
 
   public ClusterWatches(KubernetesClient client, SlimRecords slim, ClusterFeed feed, Budgets seen) {
     this.nodes =
@@ -38,8 +38,8 @@ public final class ClusterWatches implements AutoCloseable {
     this.budgets =
         new SlimWatch<>(
             "poddisruptionbudgets",
-            SlimSource.of(client.policy().v1().podDisruptionBudget().inAnyNamespace(), PODS_A_PAGE),
-            budget -> Optional.of(BudgetReader.read(budget)),
+            new BudgetSource(client, PODS_A_PAGE),
+            budget -> Optional.of(BudgetSource.read(budget)),
             seen);
   }
 

@@ -3,9 +3,9 @@ package io.vgpu.control.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.control.ControllerCommand;
+import io.vgpu.control.ExtenderCommand;
 import io.vgpu.control.WebhookCommand;
 import io.vgpu.control.metrics.ControlMeters.Part;
-import io.vgpu.control.scheduler.ExtenderCommand;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.vgpu.claim.Names;
 import io.vgpu.control.cluster.NodeRecord;
 import io.vgpu.control.testing.FakeApiServer;
+import io.vgpu.control.testing.FakeObjects;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.control.testing.RunningExtender;
@@ -140,8 +141,7 @@ class BadCallersIT {
   @Test
   void aDryRunGivesNodesBackAsTheyCame() throws Exception {
     ObjectNode pod = pod("p", Pods.of(1, 1, 1));
-    ObjectNode node =
-        FakeApiServer.object(Nodes.record("n\u00e4w", Nodes.u(1), NodeConfig.DEFAULT));
+    ObjectNode node = FakeObjects.node(Nodes.record("n\u00e4w", Nodes.u(1), NodeConfig.DEFAULT));
     node.put("odd", "\u20ac and \"quotes\"");
     ObjectNode args = ExtenderJson.JSON.createObjectNode();
     args.put("ignored", "x").set("Pod", pod);
@@ -185,7 +185,7 @@ class BadCallersIT {
       Thread.onSpinWait();
     }
     assertThat(extender.client().bind(pod, name)).isEmpty();
-    assertThat(FakeApiServer.annotations(api.read("p")))
+    assertThat(FakeObjects.annotations(api.read("p")))
         .containsEntry(Names.DEFAULT.predicateNode(), name)
         .containsEntry(
             Names.DEFAULT.preAllocated(), "c1[5_GPU-card-5_10_1000,9_GPU-card-9_10_1000]");

@@ -7,6 +7,7 @@ import io.vgpu.control.metrics.ControlMeters.Part;
 import io.vgpu.control.metrics.MetricPage;
 import io.vgpu.control.testing.FakeApiServer;
 import io.vgpu.control.testing.FakeApiServer.Fate;
+import io.vgpu.control.testing.FakeObjects;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.control.testing.RunningExtender;
@@ -94,7 +95,7 @@ class ExtenderIT {
     assertThat(client.bind(pod, "n2")).isEmpty();
     ObjectNode bound = api.read("p");
     assertThat(bound.path("spec").path("nodeName").asString()).isEqualTo("n2");
-    assertThat(FakeApiServer.annotations(bound))
+    assertThat(FakeObjects.annotations(bound))
         .containsEntry(Names.DEFAULT.preAllocated(), "c1[0_GPU-card-0_0_2048]")
         .containsEntry(Names.DEFAULT.predicateNode(), "n2")
         .containsKeys(Names.DEFAULT.claimHmac(), Names.DEFAULT.predicateTime());
@@ -190,7 +191,7 @@ class ExtenderIT {
         .isEqualTo("Insufficient vGPU cores [need 10 cores, available 0]");
     awaitEvent("late", "BindingFailed: Insufficient vGPU cores");
     assertThat(api.read("late").path("spec").has("nodeName")).isFalse();
-    assertThat(FakeApiServer.annotations(api.read("late"))).isEmpty();
+    assertThat(FakeObjects.annotations(api.read("late"))).isEmpty();
   }
 
   @Test
@@ -276,7 +277,7 @@ class ExtenderIT {
     assertThat(SchedulerClient.strings(client.filter(pod, ALL).get("NodeNames"))).isEqualTo(ALL);
     assertThat(client.prioritize(pod, ALL).values()).containsOnly(0);
     assertThat(client.bind(pod, "n3")).isEmpty();
-    assertThat(FakeApiServer.annotations(api.read("plain"))).isEmpty();
+    assertThat(FakeObjects.annotations(api.read("plain"))).isEmpty();
   }
 
   @Test

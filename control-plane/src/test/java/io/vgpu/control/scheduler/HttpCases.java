@@ -6,6 +6,7 @@ import io.vgpu.claim.ClaimCodec;
 import io.vgpu.claim.Names;
 import io.vgpu.control.cluster.NodeRecord;
 import io.vgpu.control.testing.FakeApiServer;
+import io.vgpu.control.testing.FakeObjects;
 import io.vgpu.control.testing.RunningExtender;
 import io.vgpu.control.testing.SchedulerClient;
 import java.nio.file.Path;
@@ -81,7 +82,7 @@ final class HttpCases {
         case "bound" -> bound(pod);
         case "unwritten" -> {
           assertThat(api.read(pod).path("spec").has("nodeName")).isFalse();
-          assertThat(FakeApiServer.annotations(api.read(pod)).keySet())
+          assertThat(FakeObjects.annotations(api.read(pod)).keySet())
               .doesNotContainAnyElementsOf(Names.DEFAULT.outputAnnotations());
         }
         case "event" -> await(() -> events(pod).contains(words.get("says").asString()), "event");
@@ -130,7 +131,7 @@ final class HttpCases {
 
     private void bound(String pod) {
       ObjectNode now = api.read(pod);
-      Map<String, String> annotations = FakeApiServer.annotations(now);
+      Map<String, String> annotations = FakeObjects.annotations(now);
       assertThat(now.path("spec").path("nodeName").asString())
           .isEqualTo(words.get("to").asString());
       assertThat(annotations)

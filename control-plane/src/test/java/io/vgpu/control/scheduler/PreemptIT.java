@@ -121,6 +121,29 @@ class PreemptIT {
   }
 
   @Test
+  void anOlderApiServersBudgetsHoldTooAndItsUpgradeIsNoticed() throws Exception {
+    extender.close();
+    api.policyVersion("v1beta1");
+    api.budget("keeps", "app", "kept", 0);
+    extender = new RunningExtender(api, folder, "");
+    bound("a", 10, Map.of("app", "kept"));
+    bound("b", 10, Map.of("app", "kept"));
+    ObjectNode both =
+        api.pod(
+            "both",
+            Pods.of(2, 100, 1000).request().demand(),
+            Map.of(),
+            o -> ((ObjectNode) o.get("spec")).put("priority", 1000));
+    preempt(both, "a", false, "");
+    api.budget("keeps", "app", "kept", 1); // through the watch
+    preempt(both, "a", false, "uid-a,uid-b");
+
+    api.policyVersion("v1");
+    api.budget("keeps", "app", "kept", 0);
+    preempt(both, "a", false, "");
+  }
+
+  @Test
   void equalsAreLeftAloneAndOthersPassThrough() throws Exception {
     bound("a", 10, Map.of());
     bound("b", 1000, Map.of());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.vgpu.claim.ClaimCodec;
 import io.vgpu.claim.Names;
 import io.vgpu.control.testing.FakeApiServer;
+import io.vgpu.control.testing.FakeObjects;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.control.testing.RunningExtender;
 import io.vgpu.control.testing.SchedulerClient;
@@ -73,7 +74,7 @@ class SiblingsIT {
     assertThat(extender.client().bind(pod, node)).isEmpty();
     String name = pod.path("metadata").path("name").asString();
     String claim =
-        FakeApiServer.annotations(api.read(name)).getOrDefault(Names.DEFAULT.preAllocated(), "");
+        FakeObjects.annotations(api.read(name)).getOrDefault(Names.DEFAULT.preAllocated(), "");
     return ClaimCodec.decode(claim).containers().getFirst().devices().stream()
         .map(d -> d.index())
         .toList();

@@ -7,7 +7,6 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.ServerWebSocket;
 import io.vgpu.claim.ClaimCodec;
 import io.vgpu.claim.FormatException;
 import io.vgpu.claim.Names;
@@ -15,11 +14,8 @@ import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.Host;
 import io.vgpu.control.cluster.NodeRecord;
 import io.vgpu.control.cluster.PodRequest;
-import io.vgpu.model.ContainerDemand;
-import io.vgpu.model.ContainerKind;
 import io.vgpu.model.PodDemand;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -63,15 +59,14 @@ public final class FakeApiServer implements AutoCloseable {
   private final Map<String, ObjectNode> pods = new TreeMap<>();
   private final Map<String, Integer> schedulers = new ConcurrentHashMap<>();
   private final Map<String, ObjectNode> budgets = new TreeMap<>();
-  private final List<Watcher> watchers = new CopyOnWriteArrayList<>();
+  private final FakeWatches watches = new FakeWatches();
   private final List<Call> calls = new CopyOnWriteArrayList<>();
   private final List<JsonNode> events = new CopyOnWriteArrayList<>();
   private volatile Function<String, Fate> fates = pod -> Fate.KEPT;
   private final List<Consumer<ObjectNode>> onBound = new CopyOnWriteArrayList<>();
   private final HttpServer server;
+  private volatile String policyVersion = "v1";
   private long version = 100;
-
-  private record Watcher(String kind, ServerWebSocket socket) {}
 
   public FakeApiServer() {
     server =
@@ -86,6 +81,13 @@ public final class FakeApiServer implements AutoCloseable {
 
   public String url() {
     return "http://127.0.0.1:" + server.actualPort();
+  }
+
+  /** The one version of disruption budgets that it has; as of an older Kubernetes, or upgraded. */
+  public synchronized void policyVersion(String only) {
+    policyVersion = only;
+    budgets.values().forEach(b -> b.put("apiVersion", "policy/" + only));
+    watches.breakAll();
   }
 
   /** What becomes of Bindings from now on. */
@@ -109,48 +111,16 @@ public final class FakeApiServer implements AutoCloseable {
   // ---- objects
 
   public synchronized void node(NodeRecord node) {
-    ObjectNode o = object(node);
+    ObjectNode o = FakeObjects.node(node);
     boolean known = nodes.put(node.name(), o) != null;
     changed("nodes", known ? "MODIFIED" : "ADDED", o);
   }
 
   /** A disruption budget over the pods with a label. */
   public synchronized void budget(String name, String label, String value, int allowed) {
-    ObjectNode o = JSON.createObjectNode();
-    o.put("kind", "PodDisruptionBudget").put("apiVersion", "policy/v1");
-    o.putObject("metadata").put("name", name).put("namespace", "ns");
-    o.putObject("spec").putObject("selector").putObject("matchLabels").put(label, value);
-    o.putObject("status").put("disruptionsAllowed", allowed);
+    ObjectNode o = FakeObjects.budget(policyVersion, name, label, value, allowed);
     boolean known = budgets.put(name, o) != null;
     changed("poddisruptionbudgets", known ? "MODIFIED" : "ADDED", o);
-  }
-
-  /** A node as the API shows it. */
-  public static ObjectNode object(NodeRecord node) {
-    ObjectNode o = JSON.createObjectNode();
-    o.put("kind", "Node").put("apiVersion", "v1");
-    ObjectNode meta = o.putObject("metadata");
-    meta.put("name", node.name());
-    ObjectNode annotations = meta.putObject("annotations");
-    if (node.register() != null) {
-      annotations.put(Names.DEFAULT.nodeDeviceRegister(), node.register());
-    }
-    if (node.config() != null) {
-      annotations.put(Names.DEFAULT.nodeConfigInfo(), node.config());
-    }
-    if (node.topology() != null) {
-      annotations.put(Names.DEFAULT.nodeDeviceTopology(), node.topology());
-    }
-    if (node.rails() != null) {
-      annotations.put(Names.DEFAULT.nodeGpuDomain(), node.rails());
-    }
-    ObjectNode allocatable = o.putObject("status").putObject("allocatable");
-    allocatable.put(Names.DEFAULT.vgpuNumber(), Long.toString(node.allocatable()));
-    if (!node.host().equals(Host.PLENTY)) {
-      allocatable.put("cpu", node.host().cpuMilli() + "m");
-      allocatable.put("memory", node.host().memoryMiB() + "Mi");
-    }
-    return o;
   }
 
   /** Creates a pod that requests CPU and memory besides. */
@@ -202,37 +172,11 @@ public final class FakeApiServer implements AutoCloseable {
   /** The same with what {@code more} adds. */
   public synchronized ObjectNode pod(
       String name, PodDemand demand, Map<String, String> annotations, Consumer<ObjectNode> more) {
-    ObjectNode o = JSON.createObjectNode();
-    o.put("kind", "Pod").put("apiVersion", "v1");
-    ObjectNode meta = o.putObject("metadata");
-    meta.put("name", name).put("namespace", "ns").put("uid", "uid-" + name);
-    ObjectNode keys = meta.putObject("annotations");
-    annotations.forEach(keys::put);
-    ObjectNode spec = o.putObject("spec");
-    var inits = spec.putArray("initContainers");
-    var apps = spec.putArray("containers");
-    for (ContainerDemand c : demand.containers()) {
-      ObjectNode container = c.kind() == ContainerKind.APP ? apps.addObject() : inits.addObject();
-      container.put("name", c.name());
-      if (c.kind() == ContainerKind.SIDECAR) {
-        container.put("restartPolicy", "Always");
-      }
-      ObjectNode limits = container.putObject("resources").putObject("limits");
-      put(limits, Names.DEFAULT.vgpuNumber(), c.number());
-      put(limits, Names.DEFAULT.vgpuCores(), c.cores());
-      put(limits, Names.DEFAULT.vgpuMemory(), c.memory());
-    }
-    o.putObject("status").put("phase", "Pending");
+    ObjectNode o = FakeObjects.pod(name, demand, annotations);
     more.accept(o);
     pods.put(name, o);
     changed("pods", "ADDED", o);
     return o.deepCopy();
-  }
-
-  private static void put(ObjectNode limits, String resource, long value) {
-    if (value != 0) {
-      limits.put(resource, Long.toString(value));
-    }
   }
 
   public synchronized ObjectNode read(String pod) {
@@ -272,20 +216,13 @@ public final class FakeApiServer implements AutoCloseable {
 
   /** Breaks every watch; the clients come again. */
   public synchronized void breakWatches() {
-    watchers.forEach(w -> w.socket().close());
+    watches.breakAll();
   }
 
   private void changed(String kind, String type, ObjectNode o) {
     version++;
     ((ObjectNode) o.get("metadata")).put("resourceVersion", Long.toString(version));
-    String text = event(type, o);
-    watchers.stream()
-        .filter(w -> w.kind().equals(kind))
-        .forEach(w -> w.socket().writeTextMessage(text));
-  }
-
-  private static String event(String type, JsonNode o) {
-    return JSON.createObjectNode().put("type", type).set("object", o).toString();
+    watches.tell(kind, type, o);
   }
 
   // ---- requests
@@ -301,7 +238,7 @@ public final class FakeApiServer implements AutoCloseable {
     if (request.method() == HttpMethod.GET && path.length == 4) {
       listOrWatch(request, path[3]);
     } else if (request.method() == HttpMethod.GET
-        && request.path().startsWith("/apis/policy/v1/")) {
+        && request.path().startsWith("/apis/policy/" + policyVersion + "/")) {
       listOrWatch(request, path[4]);
     } else if (request.method() == HttpMethod.GET && request.path().contains("/proxy/")) {
       proxy(request, path[6]);
@@ -336,27 +273,19 @@ public final class FakeApiServer implements AutoCloseable {
               socket -> {
                 synchronized (this) {
                   long from = Long.parseLong(request.getParam("resourceVersion"));
-                  Watcher watcher = new Watcher(kind, socket);
-                  socket.closeHandler(v -> watchers.remove(watcher));
-                  objects(kind).values().stream()
-                      .filter(o -> versionOf(o) > from)
-                      .forEach(o -> socket.writeTextMessage(event("MODIFIED", o)));
-                  watchers.add(watcher);
+                  watches.begin(
+                      kind,
+                      socket,
+                      objects(kind).values().stream().filter(o -> versionOf(o) > from).toList());
                 }
               });
       return;
     }
     synchronized (this) {
-      ObjectNode list = JSON.createObjectNode();
-      switch (kind) {
-        case "pods" -> list.put("kind", "PodList").put("apiVersion", "v1");
-        case "nodes" -> list.put("kind", "NodeList").put("apiVersion", "v1");
-        default -> list.put("kind", "PodDisruptionBudgetList").put("apiVersion", "policy/v1");
-      }
-      list.putObject("metadata").put("resourceVersion", Long.toString(version));
-      var items = list.putArray("items");
-      objects(kind).values().forEach(o -> items.add(o.deepCopy()));
-      answer(request, 200, list.toString());
+      answer(
+          request,
+          200,
+          FakeObjects.list(kind, policyVersion, version, objects(kind).values()).toString());
     }
   }
 
@@ -499,15 +428,6 @@ public final class FakeApiServer implements AutoCloseable {
             .putHeader("Content-Type", "application/json")
             .end(body);
     sent.onFailure(gone -> request.connection().close());
-  }
-
-  /** The annotations of a pod. */
-  public static Map<String, String> annotations(ObjectNode pod) {
-    Map<String, String> map = new LinkedHashMap<>();
-    for (Map.Entry<String, JsonNode> e : pod.path("metadata").path("annotations").properties()) {
-      map.put(e.getKey(), e.getValue().stringValue());
-    }
-    return map;
   }
 
   /** Names of all nodes. */

@@ -34,7 +34,7 @@ public final class Ledger {
     for (ObjectNode pod : bound) {
       String name = pod.path("metadata").path("name").stringValue();
       String node = pod.path("spec").path("nodeName").stringValue();
-      Map<String, String> annotations = FakeApiServer.annotations(pod);
+      Map<String, String> annotations = FakeObjects.annotations(pod);
       PodClaim claim =
           ClaimCodec.decode(annotations.getOrDefault(Names.DEFAULT.preAllocated(), ""));
       for (ContainerClaim c : claim.containers()) {

@@ -83,7 +83,7 @@ public final class SchedulerClient implements AutoCloseable {
     args.set("Pod", pod);
     ObjectNode list = args.putObject("Nodes");
     var items = list.put("kind", "NodeList").putArray("items");
-    nodes.forEach(n -> items.add(FakeApiServer.object(n)));
+    nodes.forEach(n -> items.add(FakeObjects.node(n)));
     args.putNull("NodeNames");
     return JSON.readTree(call("/scheduler/filter-dryrun", args.toString()).body());
   }

@@ -20,10 +20,10 @@ import java.util.TreeSet;
  * there is. Reckoned anew from all claims each time, on purpose unlike the scheduler's incremental
  * sums. Pure.
  */
-final class CardLedger {
+public final class CardLedger {
   private final Map<String, Use> capacity = new TreeMap<>();
 
-  CardLedger(Collection<GpuDevice> cards) {
+  public CardLedger(Collection<GpuDevice> cards) {
     cards.forEach(c -> capacity.put(c.uuid().value(), new Use(c.number(), c.core(), c.memory())));
   }
 
@@ -53,10 +53,10 @@ final class CardLedger {
   }
 
   /** A pod that holds its claim. */
-  record Holder(PodDemand demand, PodClaim claim) {}
+  public record Holder(PodDemand demand, PodClaim claim) {}
 
   /** The cards that are promised beyond their capacity; unknown cards have none. */
-  Optional<String> overCommit(List<Holder> holders) {
+  public Optional<String> overCommit(List<Holder> holders) {
     Map<String, Use> used = new TreeMap<>();
     for (Holder holder : holders) {
       footprint(holder).forEach((uuid, use) -> used.merge(uuid, use, Use::plus));

@@ -76,6 +76,21 @@ public final class Product {
     awaitControllerLeads();
   }
 
+  /**
+   * Accounts, rights and the seal's key, and nothing that runs; returns the part's kubeconfig, for
+   * a process that a test starts and ends itself.
+   */
+  public Path installAccount(OurPart part) {
+    manifests.applyRbac();
+    writeClaimKey();
+    return cluster.serviceAccounts().kubeconfigFor(OurPart.NAMESPACE, part.account());
+  }
+
+  /** The file of the seal's keys. */
+  public Path claimKey() {
+    return commands.claimKey();
+  }
+
   /** Stops every part and removes what would hinder other pods (webhook and guard); RBAC stays. */
   public void stop() {
     manifests.webhook(false);

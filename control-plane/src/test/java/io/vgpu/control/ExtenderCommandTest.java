@@ -1,8 +1,10 @@
-package io.vgpu.control.scheduler;
+package io.vgpu.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.vgpu.control.scheduler.ExtenderConfig;
+import io.vgpu.control.scheduler.ExtenderGate;
 import io.vgpu.runtime.Cli;
 import io.vgpu.runtime.Durations;
 import io.vgpu.runtime.UsageException;

@@ -1,20 +1,19 @@
-package io.vgpu.control.scheduler;
+package io.vgpu.control;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vgpu.claim.Names;
-import io.vgpu.control.ApiFlags;
+import io.vgpu.control.scheduler.ExtenderConfig;
+import io.vgpu.control.scheduler.ExtenderGate;
+import io.vgpu.control.scheduler.SchedulerExtender;
 import io.vgpu.model.PlacementPolicy;
 import io.vgpu.runtime.FeatureGates;
 import io.vgpu.runtime.Logging;
-import io.vgpu.runtime.Shutdown;
 import io.vgpu.runtime.UsageException;
 import io.vgpu.runtime.Version;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +32,7 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 public final class ExtenderCommand implements Callable<Integer> {
-  private static final Duration STOP_STEP = Duration.ofSeconds(5);
+  private static final Logger log = LoggerFactory.getLogger(ExtenderCommand.class);
 
   @Mixin ApiFlags api = new ApiFlags();
 
@@ -168,32 +167,21 @@ public final class ExtenderCommand implements Callable<Integer> {
   public Integer call() {
     Logging.configure(verbosity);
     ExtenderConfig config = config();
-    Logger log = LoggerFactory.getLogger(ExtenderCommand.class);
-    Shutdown shutdown = new Shutdown(STOP_STEP);
     Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
-    shutdown.add("vertx", vertx::close);
+    Daemon daemon = new Daemon("scheduler-extender", vertx);
     SchedulerExtender extender = SchedulerExtender.of(vertx, config);
-    shutdown.add("extender", extender::stop);
-    CompletableFuture<Integer> ended = new CompletableFuture<>();
-    shutdown.install();
-    extender
-        .start()
-        .onSuccess(
-            up ->
-                log.info(
-                    "extender serves [address: {}, port: {}, ops port: {}, gates: {}, version: {}]",
-                    config.server().address(),
-                    extender.port(),
-                    config.server().opsPort(),
-                    config.gates(),
-                    Version.current()))
-        .onFailure(ended::completeExceptionally);
-    try {
-      return ended.join();
-    } catch (CompletionException e) {
-      shutdown.run();
-      throw new UsageException("cannot start: " + String.valueOf(e.getCause()));
-    }
+    daemon.onStop("extender", extender::stop);
+    daemon.start(() -> extender.start().onSuccess(up -> tell(config, extender)));
+    return daemon.run();
+  }
+
+  private static void tell(ExtenderConfig config, SchedulerExtender extender) {
+    log.info(
+        "extender serves [address: {}, port: {}, ops port: {}, gates: {}]",
+        config.server().address(),
+        extender.port(),
+        config.server().opsPort(),
+        config.gates());
   }
 
   /** Everything checked; throws {@link UsageException} that names flag, value and rule. */
