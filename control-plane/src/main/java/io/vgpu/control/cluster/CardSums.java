@@ -10,33 +10,49 @@ import java.util.List;
 public final class CardSums {
   private static final int FIELDS = 6;
 
+  /** Of each card: cores left, memory left, memory in all; what no container can have is -1. */
+  private static final int ROOM = 3;
+
   private final int schedulable;
   private final Use total;
+  private final Use used;
   private final Use free;
   private final Use largest;
   private final long uniformMemory;
   private final long[] cards;
+  private final long[] room;
 
   private CardSums(
-      int schedulable, Use total, Use free, Use largest, long uniformMemory, long[] cards) {
+      int schedulable,
+      Use total,
+      Use free,
+      Use largest,
+      long uniformMemory,
+      long[] cards,
+      long[] room) {
     this.schedulable = schedulable;
     this.total = total;
+    this.used = total.minus(free);
     this.free = free;
     this.largest = largest;
     this.uniformMemory = uniformMemory;
     this.cards = cards;
+    this.room = room;
   }
 
-  static CardSums of(List<Card> list) {
+  /** Of cards in their node's order. */
+  public static CardSums of(List<Card> list) {
     int schedulable = 0;
     Use total = Use.ZERO;
     Use free = Use.ZERO;
     Use largest = Use.ZERO;
     long uniform = -1;
     long[] cards = new long[list.size() * FIELDS];
+    long[] room = new long[list.size() * ROOM];
     for (int i = 0; i < list.size(); i++) {
       Card c = list.get(i);
       write(cards, i * FIELDS, c.total(), c.used());
+      writeRoom(room, i * ROOM, c);
       if (c.device().schedulable()) {
         schedulable++;
         total = total.plus(c.total());
@@ -45,7 +61,27 @@ public final class CardSums {
         uniform = uniform < 0 || uniform == c.total().memory() ? c.total().memory() : 0;
       }
     }
-    return new CardSums(schedulable, total, free, largest, Math.max(0, uniform), cards);
+    return new CardSums(schedulable, total, free, largest, Math.max(0, uniform), cards, room);
+  }
+
+  private static void writeRoom(long[] room, int at, Card c) {
+    Use left = c.total().minus(c.used());
+    // a container without a core limit still needs a card that is not promised away
+    boolean some = c.device().schedulable() && left.slots() > 0 && left.cores() > 0;
+    room[at] = some ? left.cores() : -1;
+    room[at + 1] = left.memory();
+    room[at + 2] = c.total().memory();
+  }
+
+  /** Whether a container can have the card, as far as cores and memory (0: all of it) go. */
+  public boolean takes(int card, long cores, long memory) {
+    int at = card * ROOM;
+    return cores <= room[at] && (memory == 0 ? room[at + 2] : memory) <= room[at + 1];
+  }
+
+  /** How many cards the node has, usable or not. */
+  public int size() {
+    return room.length / ROOM;
   }
 
   private static void write(long[] cards, int at, Use total, Use used) {
@@ -65,6 +101,11 @@ public final class CardSums {
   /** Of all schedulable cards together. */
   public Use total() {
     return total;
+  }
+
+  /** What of the total is not free. */
+  public Use used() {
+    return used;
   }
 
   /** What they have left, never below zero a card. */

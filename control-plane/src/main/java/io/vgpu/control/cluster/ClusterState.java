@@ -2,6 +2,7 @@ package io.vgpu.control.cluster;
 
 import io.vgpu.model.GpuUuid;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -394,17 +395,7 @@ public final class ClusterState {
   /** Makes all changes visible to readers at once. */
   public void publish() {
     if (namesChanged) {
-      Map<String, Integer> index = new HashMap<>();
-      List<NodeView> views = new ArrayList<>();
-      nodes.forEach(
-          (name, entry) -> {
-            if (entry.offer != null) {
-              index.put(name, views.size());
-              NodeView old = dirty.contains(name) ? null : snapshot.node(name).orElse(null);
-              views.add(old != null ? old : view(name, entry, entry.offer));
-            }
-          });
-      snapshot = new ClusterSnapshot(index, views.toArray(new NodeView[0]));
+      snapshot = withOtherNames();
     } else if (!dirty.isEmpty()) {
       Map<String, NodeView> changed = new HashMap<>();
       dirty.forEach(name -> node(name).ifPresent(v -> changed.put(name, v)));
@@ -412,6 +403,24 @@ public final class ClusterState {
     }
     namesChanged = false;
     dirty.clear();
+  }
+
+  private ClusterSnapshot withOtherNames() {
+    List<String> names = new ArrayList<>(nodes.size());
+    nodes.forEach(
+        (name, entry) -> {
+          if (entry.offer != null) {
+            names.add(name);
+          }
+        });
+    Collections.sort(names);
+    NodeView[] views = new NodeView[names.size()];
+    for (int at = 0; at < views.length; at++) {
+      String name = names.get(at);
+      NodeView old = dirty.contains(name) ? null : snapshot.node(name).orElse(null);
+      views[at] = old != null ? old : node(name).orElseThrow();
+    }
+    return new ClusterSnapshot(new NameIndex(names.toArray(new String[0])), views);
   }
 
   private static Host hostOf(NodeEntry entry) {

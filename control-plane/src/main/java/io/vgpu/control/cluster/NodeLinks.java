@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -172,6 +173,37 @@ public final class NodeLinks {
     for (int peer = 0; peer < strongest.length; peer++) {
       if (linked(card, peer, tier)) {
         return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Whether {@code n} of some of the first {@code cards} cards hang together by links among these
+   * alone; one card counts where it has a peer at all.
+   */
+  public boolean hasSet(Tier tier, int cards, IntPredicate some, int n) {
+    boolean[] open = new boolean[cards];
+    for (int at = 0; at < cards; at++) {
+      open[at] = some.test(at);
+    }
+    int[] reached = new int[cards];
+    for (int start = 0; start < cards; start++) {
+      if (open[start]) {
+        open[start] = false;
+        reached[0] = start;
+        int size = 1;
+        for (int i = 0; i < size; i++) {
+          for (int peer = 0; peer < cards; peer++) {
+            if (open[peer] && linked(reached[i], peer, tier)) {
+              open[peer] = false;
+              reached[size++] = peer;
+            }
+          }
+        }
+        if (size >= n && (size > 1 || hasPeer(start, tier))) {
+          return true;
+        }
       }
     }
     return false;

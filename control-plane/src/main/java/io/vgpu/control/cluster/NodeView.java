@@ -102,6 +102,11 @@ public record NodeView(
     return result;
   }
 
+  /** The sums of {@link #cardsFor}, others' soft holds respected. */
+  public CardSums sumsFor(String podUid, long nowNanos) {
+    return inFlight.isEmpty() ? sums : CardSums.of(cardsFor(podUid, nowNanos, true));
+  }
+
   /** The node as it stands for one pod, by the rule of {@link #cardsFor}. */
   public Standing standing(String podUid, long nowNanos, boolean respectHolds) {
     Standing standing = new Standing(this, cards, hostTotal.minus(hostUsed));

@@ -44,28 +44,30 @@ record Decision(
       return new Filtered(at, error, 0, 0, Map.of(), Map.of(), List.of(), error);
     }
 
-    static Filtered of(Instant at, FilterVerb.Answer.Judged judged) {
-      Map<Reason, Integer> reasons = new EnumMap<>(Reason.class);
+    static Filtered of(Instant at, Judged judged) {
+      Map<Reason, Integer> seen = new EnumMap<>(Reason.class);
       Map<String, Refused> some = new LinkedHashMap<>();
-      judged
-          .refused()
-          .forEach(
-              (node, r) -> {
-                int seen = reasons.merge(r.reason(), 1, Integer::sum);
-                if (seen <= OF_EACH_REASON && some.size() < NODES) {
-                  some.put(node, judged.verdicts().apply(node) instanceof Refused full ? full : r);
-                }
-              });
-      int nodes = judged.fitting().size() + judged.refused().size();
+      int wanted = 0;
+      for (int count : judged.reasons().values()) {
+        wanted += Math.min(count, OF_EACH_REASON);
+      }
+      wanted = Math.min(wanted, NODES);
+      for (int i = 0; some.size() < wanted; i++) {
+        Refused no = judged.refusal(i);
+        if (no != null && seen.merge(no.reason(), 1, Integer::sum) <= OF_EACH_REASON) {
+          some.put(
+              judged.asked().names().get(i), judged.verdict(i) instanceof Refused full ? full : no);
+        }
+      }
       return new Filtered(
           at,
           "",
-          nodes,
-          judged.fitting().size(),
-          reasons,
+          judged.nodes(),
+          judged.fits(),
+          judged.reasons(),
           some,
-          judged.fitting().stream().limit(NODES).toList(),
-          judged.fitting().isEmpty() ? AggregateText.of(nodes, judged.refused()) : "");
+          judged.fitting(NODES),
+          judged.fits() == 0 ? AggregateText.of(judged) : "");
     }
   }
 

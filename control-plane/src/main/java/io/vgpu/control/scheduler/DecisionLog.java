@@ -33,8 +33,7 @@ final class DecisionLog {
       case FilterVerb.Answer.Echo echo -> {}
       case FilterVerb.Answer.Failed failed ->
           put(pod, Decision.Filtered.failed(clock.instant(), failed.error()));
-      case FilterVerb.Answer.Judged judged ->
-          put(pod, Decision.Filtered.of(clock.instant(), judged));
+      case Judged judged -> put(pod, Decision.Filtered.of(clock.instant(), judged));
     }
   }
 

@@ -1,16 +1,18 @@
 package io.vgpu.control.scheduler;
 
+import io.netty.buffer.Unpooled;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.buffer.BufferInternal;
 import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.scheduler.FilterVerb.Answer;
-import java.io.ByteArrayOutputStream;
+import io.vgpu.control.scheduler.Verdict.Refused;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -20,6 +22,22 @@ import tools.jackson.databind.node.ObjectNode;
  * form of the nodes out. Pure.
  */
 final class ExtenderAnswers {
+  /** What an answer has beside its nodes, and guesses of what it has for each of them. */
+  private static final int FRAME = 256;
+
+  private static final int A_NODE = 24;
+  private static final int A_SCORE = 44;
+
+  private static final byte[] FIT = ByteSink.ascii("{\"Nodes\":null,\"NodeNames\":[");
+  private static final byte[] FAILED = ByteSink.ascii("],\"FailedNodes\":{");
+  private static final byte[] END =
+      ByteSink.ascii("},\"FailedAndUnresolvableNodes\":null,\"Error\":\"\"}");
+  private static final byte[] HOST = ByteSink.ascii("{\"Host\":");
+  private static final byte[][] SCORES =
+      IntStream.rangeClosed(0, Ranking.BEST)
+          .mapToObj(level -> ByteSink.ascii(",\"Score\":" + level + "}"))
+          .toArray(byte[][]::new);
+
   private ExtenderAnswers() {}
 
   /** ExtenderFilterResult. */
@@ -27,7 +45,7 @@ final class ExtenderAnswers {
     return switch (answer) {
       case Answer.Echo echo -> Buffer.buffer(echo(args, ""));
       case Answer.Failed failed -> Buffer.buffer(echo(args, failed.error()));
-      case Answer.Judged judged -> judged(args, judged);
+      case Judged judged -> judged(args, judged);
     };
   }
 
@@ -52,37 +70,57 @@ final class ExtenderAnswers {
     if (args.nodes() != null) {
       o.set("Nodes", args.nodes());
     }
-    List<String> names = args.nodeNames();
+    NameList names = args.nodeNames();
     if (names != null) {
-      names(o, names);
+      ArrayNode array = o.putArray("NodeNames");
+      names.forEach(array::add);
     }
     o.put("Error", error);
     return o.toString();
   }
 
-  private static Buffer judged(ExtenderArgs args, Answer.Judged judged) {
-    List<String> names = args.nodeNames();
+  private static Buffer judged(ExtenderArgs args, Judged judged) {
+    NameList names = args.nodeNames();
     return names == null || names.isEmpty()
         ? Buffer.buffer(nodesJudged(args, judged))
         : namesJudged(judged);
   }
 
-  private static Buffer namesJudged(Answer.Judged judged) {
-    return written(
-        out -> {
-          out.writeStartObject().writeNullProperty("Nodes");
-          out.writeArrayPropertyStart("NodeNames");
-          judged.fitting().forEach(out::writeString);
-          out.writeEndArray().writeObjectPropertyStart("FailedNodes");
-          judged
-              .refused()
-              .forEach((node, refused) -> out.writeStringProperty(node, refused.text()));
-          out.writeEndObject().writeNullProperty("FailedAndUnresolvableNodes");
-          out.writeStringProperty("Error", "").writeEndObject();
-        });
+  private static Buffer namesJudged(Judged judged) {
+    NameList names = judged.asked().names();
+    ByteSink out = new ByteSink(FRAME + judged.nodes() * A_NODE);
+    out.put(FIT);
+    boolean first = true;
+    for (int i = 0; i < judged.nodes(); i++) {
+      if (judged.refusal(i) == null) {
+        comma(first, out);
+        names.write(i, out);
+        first = false;
+      }
+    }
+    out.put(FAILED);
+    Map<Refused, byte[]> texts = new IdentityHashMap<>();
+    first = true;
+    for (int i = 0; i < judged.nodes(); i++) {
+      Refused no = judged.refusal(i);
+      if (no != null) {
+        comma(first, out);
+        names.write(i, out);
+        out.put(':');
+        out.put(texts.computeIfAbsent(no, r -> ExtenderJson.JSON.writeValueAsBytes(r.text())));
+        first = false;
+      }
+    }
+    return buffer(out.put(END));
   }
 
-  private static String nodesJudged(ExtenderArgs args, Answer.Judged judged) {
+  private static void comma(boolean first, ByteSink out) {
+    if (!first) {
+      out.put(',');
+    }
+  }
+
+  private static String nodesJudged(ExtenderArgs args, Judged judged) {
     ObjectNode o = empty();
     nodes(o, args, judged);
     ObjectNode failed = o.putObject("FailedNodes");
@@ -91,12 +129,7 @@ final class ExtenderAnswers {
     return o.toString();
   }
 
-  private static void names(ObjectNode o, Iterable<String> names) {
-    ArrayNode array = o.putArray("NodeNames");
-    names.forEach(array::add);
-  }
-
-  private static void nodes(ObjectNode o, ExtenderArgs args, Answer.Judged judged) {
+  private static void nodes(ObjectNode o, ExtenderArgs args, Judged judged) {
     ObjectNode list = o.putObject("Nodes");
     JsonNode given = args.nodes();
     if (given != null) {
@@ -156,27 +189,22 @@ final class ExtenderAnswers {
   }
 
   /** HostPriorityList. */
-  static Buffer scores(Map<String, Integer> levels) {
-    return written(
-        out -> {
-          out.writeStartArray();
-          levels.forEach(
-              (host, score) ->
-                  out.writeStartObject()
-                      .writeStringProperty("Host", host)
-                      .writeNumberProperty("Score", score)
-                      .writeEndObject());
-          out.writeEndArray();
-        });
+  static Buffer scores(PrioritizeVerb.Scores scores) {
+    NameList names = scores.asked().names();
+    ByteSink out = new ByteSink(FRAME + names.size() * A_SCORE);
+    out.put('[');
+    for (int i = 0; i < names.size(); i++) {
+      comma(i == 0, out);
+      out.put(HOST);
+      names.write(i, out);
+      out.put(SCORES[scores.levels()[i]]);
+    }
+    return buffer(out.put(']'));
   }
 
-  /** Straight to bytes: a tree of thousands of nodes costs more than to judge them. */
-  private static Buffer written(Consumer<JsonGenerator> content) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream(64 * 1024);
-    try (JsonGenerator out = ExtenderJson.JSON.createGenerator(bytes)) {
-      content.accept(out);
-    }
-    return Buffer.buffer(bytes.toByteArray());
+  /** The bytes themselves: a copy of them would be the dearest part of an answer. */
+  private static Buffer buffer(ByteSink out) {
+    return BufferInternal.buffer(Unpooled.wrappedBuffer(out.bytes(), 0, out.size()));
   }
 
   /** ExtenderBindingResult. */

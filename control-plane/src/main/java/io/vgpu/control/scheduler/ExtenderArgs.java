@@ -14,11 +14,10 @@ import tools.jackson.databind.JsonNode;
  */
 record ExtenderArgs(
     @Nullable PodRecord pod,
-    @Nullable List<String> nodeNames,
+    @Nullable NameList nodeNames,
     @Nullable JsonNode nodes,
     List<JsonNode> items) {
   ExtenderArgs {
-    nodeNames = nodeNames == null ? null : List.copyOf(nodeNames);
     items = List.copyOf(items);
   }
 }

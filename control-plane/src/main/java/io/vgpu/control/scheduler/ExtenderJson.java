@@ -73,7 +73,7 @@ final class ExtenderJson {
   ExtenderArgs args(byte[] body) {
     JsonNode pod = null;
     JsonNode nodes = null;
-    @Nullable List<String> names = null;
+    @Nullable NameList names = null;
     try (JsonParser parser = JSON.createParser(body)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         throw new FormatException("ExtenderArgs: must be a JSON object");
@@ -90,7 +90,15 @@ final class ExtenderJson {
         if (!wanted) {
           parser.skipChildren();
         } else if (field.equals("NodeNames")) {
-          names = isNull ? null : names(parser);
+          int at = (int) parser.currentLocation().getByteOffset();
+          if (parser.currentToken() == JsonToken.START_ARRAY && at > 0 && body[at - 1] == '[') {
+            // kube-scheduler's order; whatever is not quite like it takes the parser's way
+            NameList.Scan scan = NameList.scan(body, at);
+            if (scan.endsTheObject()) {
+              return args(pod, scan.names(), nodes);
+            }
+          }
+          names = isNull ? null : NameList.of(names(parser));
         } else {
           JsonNode value = isNull ? null : parser.readValueAsTree();
           pod = field.equals("Pod") ? value : pod;
@@ -103,6 +111,11 @@ final class ExtenderJson {
     } catch (JacksonException e) {
       throw new FormatException("request body is not JSON: " + e.getOriginalMessage(), e);
     }
+    return args(pod, names, nodes);
+  }
+
+  private ExtenderArgs args(
+      @Nullable JsonNode pod, @Nullable NameList names, @Nullable JsonNode nodes) {
     return new ExtenderArgs(
         pod == null ? null : podRecord(pod),
         names,

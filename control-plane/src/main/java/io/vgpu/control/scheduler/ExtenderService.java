@@ -1,7 +1,6 @@
 package io.vgpu.control.scheduler;
 
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import io.vgpu.claim.FormatException;
 import io.vgpu.control.cluster.ClusterState;
 import io.vgpu.control.cluster.PodRecord;
@@ -14,7 +13,6 @@ import io.vgpu.control.scheduler.FilterVerb.Answer;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.model.Reason;
 import io.vgpu.runtime.Lane;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -80,7 +78,7 @@ final class ExtenderService {
   }
 
   /** POST /scheduler/filter. */
-  Future<Reply> filter(Buffer body) {
+  Future<Reply> filter(byte[] body) {
     Done unsynced = new Done(Reply.json(ExtenderAnswers.filterError(NOT_SYNCED)), Result.ERROR);
     return clock.timed(
         Verb.FILTER,
@@ -95,10 +93,10 @@ final class ExtenderService {
         text -> Reply.json(ExtenderAnswers.filterError(text)));
   }
 
-  private Done filterNow(Buffer body) {
+  private Done filterNow(byte[] body) {
     ExtenderArgs args;
     try {
-      args = json.args(body.getBytes());
+      args = json.args(body);
     } catch (FormatException e) {
       return new Done(
           Reply.json(ExtenderAnswers.filterError(String.valueOf(e.getMessage()))), Result.ERROR);
@@ -116,7 +114,7 @@ final class ExtenderService {
   }
 
   private static boolean fitsNowhere(Answer answer) {
-    return answer instanceof Answer.Judged judged && judged.fitting().isEmpty();
+    return answer instanceof Judged judged && judged.fits() == 0;
   }
 
   private void tell(PodRequest pod, Answer answer) {
@@ -127,9 +125,8 @@ final class ExtenderService {
           news.invalid(pod.pod(), failed.error());
         }
       }
-      case Answer.Judged judged -> {
-        Map<Reason, Integer> reasons = new EnumMap<>(Reason.class);
-        judged.refused().values().forEach(r -> reasons.merge(r.reason(), 1, Integer::sum));
+      case Judged judged -> {
+        Map<Reason, Integer> reasons = judged.reasons();
         reasons.forEach((reason, nodes) -> meters.reject(Verb.FILTER, reason, nodes));
         TopologyMode mode = pod.wishes().topology();
         reasons.forEach(
@@ -138,8 +135,8 @@ final class ExtenderService {
                 meters.strictReject(mode, nodes);
               }
             });
-        if (judged.fitting().isEmpty()) {
-          news.fitsNowhere(pod.pod(), AggregateText.of(judged.refused().size(), judged.refused()));
+        if (judged.fits() == 0) {
+          news.fitsNowhere(pod.pod(), AggregateText.of(judged));
         }
       }
     }
@@ -153,21 +150,21 @@ final class ExtenderService {
     return switch (answer) {
       case Answer.Echo echo -> Result.PASSTHROUGH;
       case Answer.Failed failed -> Result.ERROR;
-      case Answer.Judged judged -> judged.fitting().isEmpty() ? Result.NO_FIT : Result.FIT;
+      case Judged judged -> judged.fits() == 0 ? Result.NO_FIT : Result.FIT;
     };
   }
 
   /** POST /scheduler/prioritize. */
-  Future<Reply> prioritize(Buffer body) {
+  Future<Reply> prioritize(byte[] body) {
     return scored(Verb.PRIORITIZE, body);
   }
 
   /** POST /scheduler/steer: for pods that ask for no card. */
-  Future<Reply> steer(Buffer body) {
+  Future<Reply> steer(byte[] body) {
     return scored(Verb.STEER, body);
   }
 
-  private Future<Reply> scored(Verb verb, Buffer body) {
+  private Future<Reply> scored(Verb verb, byte[] body) {
     Done unsynced = new Done(Reply.text(503, NOT_SYNCED + "\n"), Result.ERROR);
     return clock.timed(
         verb,
@@ -182,10 +179,10 @@ final class ExtenderService {
         text -> Reply.text(503, text + "\n"));
   }
 
-  private Done scoreNow(Verb verb, Buffer body) {
+  private Done scoreNow(Verb verb, byte[] body) {
     ExtenderArgs args;
     try {
-      args = json.args(body.getBytes());
+      args = json.args(body);
     } catch (FormatException e) {
       return new Done(Reply.text(400, e.getMessage() + "\n"), Result.ERROR);
     }
@@ -201,8 +198,7 @@ final class ExtenderService {
       pending.ranked(pod.request(), scores.why());
       decisions.ranked(pod.request(), scores.why(), scores.best());
     }
-    return new Done(
-        Reply.json(ExtenderAnswers.scores(scores.levels())), Result.SUCCESS, scores.hold());
+    return new Done(Reply.json(ExtenderAnswers.scores(scores)), Result.SUCCESS, scores.hold());
   }
 
   /**
@@ -224,7 +220,7 @@ final class ExtenderService {
   }
 
   /** POST /scheduler/bind. */
-  Future<Reply> bind(Buffer body) {
+  Future<Reply> bind(byte[] body) {
     Done unsynced = new Done(Reply.json(ExtenderAnswers.bind(NOT_SYNCED)), Result.BIND_FAILED);
     return clock.timed(
         Verb.BIND,
@@ -235,10 +231,10 @@ final class ExtenderService {
         text -> Reply.json(ExtenderAnswers.bind(text)));
   }
 
-  private Future<Done> bindNow(Buffer body) {
+  private Future<Done> bindNow(byte[] body) {
     BindArgs args;
     try {
-      args = json.bindArgs(body.getBytes());
+      args = json.bindArgs(body);
     } catch (FormatException e) {
       return Future.succeededFuture(
           new Done(

@@ -10,6 +10,8 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vgpu.runtime.Version;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -125,7 +127,7 @@ public final class ExtenderVerticle extends VerticleBase {
                     }));
   }
 
-  private void verb(HttpServerRequest request, int maxBody, Function<Buffer, Future<Reply>> verb) {
+  private void verb(HttpServerRequest request, int maxBody, Function<byte[], Future<Reply>> verb) {
     if (request.method() != HttpMethod.POST) {
       send(request, Reply.text(405, "only POST\n"));
       return;
@@ -138,7 +140,7 @@ public final class ExtenderVerticle extends VerticleBase {
     new Body(request, maxBody)
         .read(
             body -> {
-              if (body.length() == 0) {
+              if (body.length == 0) {
                 send(request, Reply.text(400, "Please send a request body\n"));
               } else {
                 verb.apply(body)
@@ -163,7 +165,8 @@ public final class ExtenderVerticle extends VerticleBase {
   /** Collects one body, within size and time. */
   private final class Body {
     private final HttpServerRequest request;
-    private final Buffer body = Buffer.buffer();
+    private final List<Buffer> chunks = new ArrayList<>();
+    private int size;
     private final int maxBody;
     private boolean over;
 
@@ -172,7 +175,7 @@ public final class ExtenderVerticle extends VerticleBase {
       this.maxBody = maxBody;
     }
 
-    void read(Consumer<Buffer> then) {
+    void read(Consumer<byte[]> then) {
       long timer =
           vertx.setTimer(BODY_WITHIN_MS, t -> refuse(Reply.text(408, "body came too slowly\n")));
       request.exceptionHandler(
@@ -183,11 +186,12 @@ public final class ExtenderVerticle extends VerticleBase {
       request.handler(
           chunk -> {
             if (!over) {
-              if (body.length() + chunk.length() > maxBody) {
+              if (size + chunk.length() > maxBody) {
                 vertx.cancelTimer(timer);
                 refuse(tooLarge(maxBody));
               } else {
-                body.appendBuffer(chunk);
+                chunks.add(chunk);
+                size += chunk.length();
               }
             }
           });
@@ -196,12 +200,25 @@ public final class ExtenderVerticle extends VerticleBase {
             vertx.cancelTimer(timer);
             if (!over) {
               over = true;
-              then.accept(body);
+              then.accept(whole());
             }
           });
     }
 
+    /** Copied once: a buffer that grows copies several times. */
+    private byte[] whole() {
+      byte[] whole = new byte[size];
+      int at = 0;
+      for (Buffer chunk : chunks) {
+        chunk.getBytes(whole, at);
+        at += chunk.length();
+      }
+      chunks.clear();
+      return whole;
+    }
+
     private void refuse(Reply reply) {
+      chunks.clear();
       over = true;
       send(request, reply);
     }

@@ -13,12 +13,9 @@ import io.vgpu.control.scheduler.policy.Look;
 import io.vgpu.control.scheduler.topology.Alignment;
 import io.vgpu.model.DemandCheck;
 import io.vgpu.model.Reason;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -28,7 +25,7 @@ import tools.jackson.databind.JsonNode;
  * 3.1, 3.8). Reads one snapshot, writes nothing (D1). Any thread.
  */
 final class FilterVerb {
-  private static final Refused MISSED = Refused.of(Reason.NODE_CACHE_MISS, "");
+  static final Refused MISSED = Refused.of(Reason.NODE_CACHE_MISS, "");
 
   private final Allocator allocator;
   private final Alignments alignments;
@@ -37,21 +34,12 @@ final class FilterVerb {
   private final LongSupplier nanoTime;
 
   /** What filter found. */
-  sealed interface Answer {
+  sealed interface Answer permits Answer.Echo, Answer.Failed, Judged {
     /** Not ours: the nodes go back as they came. */
     record Echo() implements Answer {}
 
     /** The pod cannot be judged; {@code demand} when it is the pod's own fault. */
     record Failed(String error, boolean demand) implements Answer {}
-
-    /**
-     * The nodes that fit, in request order, and why the others do not.
-     *
-     * @param verdicts the allocator's full word on one of them
-     */
-    record Judged(
-        List<String> fitting, Map<String, Refused> refused, Function<String, Verdict> verdicts)
-        implements Answer {}
   }
 
   /** A pod's likely cards, for other pods to respect. */
@@ -87,45 +75,27 @@ final class FilterVerb {
     if (!pod.request().demand().asksForVgpu()) {
       return new Answer.Echo();
     }
-    Map<String, Optional<NodeView>> candidates = candidates(args, snapshot);
-    return candidates.isEmpty()
+    Asked asked = asked(args, snapshot);
+    return asked.size() == 0
         ? new Answer.Failed("No schedulable nodes", false)
-        : judge(pod.request(), candidates, alignments.of(pod.request(), snapshot::node));
+        : judge(pod.request(), asked, alignments.of(pod.request(), snapshot::node));
   }
 
-  private Answer.Judged judge(
-      PodRequest pod, Map<String, Optional<NodeView>> candidates, Alignment alignment) {
+  private Judged judge(PodRequest pod, Asked asked, Alignment alignment) {
     long now = nanoTime.getAsLong();
-    Optional<QuickFit> quick = QuickFit.of(pod);
-    List<String> fitting = new ArrayList<>(candidates.size());
-    Map<String, Refused> refused = new LinkedHashMap<>();
-    candidates.forEach(
-        (name, node) -> {
-          Refused no = node.isEmpty() ? MISSED : refusal(pod, node.get(), quick, now, alignment);
-          if (no == null) {
-            fitting.add(name);
-          } else {
-            refused.put(name, no);
-          }
-        });
-    return new Answer.Judged(
-        fitting,
-        refused,
-        name ->
-            candidates
-                .getOrDefault(name, Optional.empty())
-                .map(n -> plan(pod, n, now, alignment))
-                .orElse(MISSED));
-  }
-
-  /** Null where the pod fits. */
-  private @Nullable Refused refusal(
-      PodRequest pod, NodeView node, Optional<QuickFit> quick, long now, Alignment alignment) {
-    if (quick.isPresent() && QuickFit.plain(node)) {
-      Reason reason = quick.get().refusal(node);
-      return reason == null ? null : Refused.bare(reason);
+    QuickFit quick = QuickFit.of(pod, alignment).orElse(null);
+    @Nullable Refused[] refusals = new Refused[asked.size()];
+    for (int i = 0; i < refusals.length; i++) {
+      NodeView node = asked.views()[i];
+      if (node == null) {
+        refusals[i] = MISSED;
+      } else if (quick != null) {
+        refusals[i] = quick.refusal(node, now);
+      } else {
+        refusals[i] = plan(pod, node, now, alignment) instanceof Refused no ? no : null;
+      }
     }
-    return plan(pod, node, now, alignment) instanceof Refused no ? no : null;
+    return new Judged(asked, refusals, node -> plan(pod, node, now, alignment));
   }
 
   private Verdict plan(PodRequest pod, NodeView node, long now, Alignment alignment) {
@@ -133,24 +103,23 @@ final class FilterVerb {
   }
 
   /** Names are looked up; full nodes stand for themselves where the watch does not know them. */
-  Map<String, Optional<NodeView>> candidates(ExtenderArgs args, ClusterSnapshot snapshot) {
-    Map<String, Optional<NodeView>> candidates = new LinkedHashMap<>();
-    List<String> names = args.nodeNames();
+  Asked asked(ExtenderArgs args, ClusterSnapshot snapshot) {
+    NameList names = args.nodeNames();
     if (names != null && !names.isEmpty()) {
-      names.forEach(name -> candidates.put(name, snapshot.node(name)));
-      return candidates;
+      return Asked.of(names, snapshot);
     }
+    Map<String, NodeView> nodes = new LinkedHashMap<>();
     for (JsonNode item : args.items()) {
       readNode(item)
           .ifPresent(
               node ->
-                  candidates.put(
+                  nodes.put(
                       node.name(),
                       snapshot
                           .node(node.name())
-                          .or(() -> Optional.of(NodeView.empty(node, coreHeadroom)))));
+                          .orElseGet(() -> NodeView.empty(node, coreHeadroom))));
     }
-    return candidates;
+    return Asked.of(nodes);
   }
 
   private Optional<NodeRecord> readNode(JsonNode item) {
@@ -165,11 +134,11 @@ final class FilterVerb {
 
   /** What filter found, in words; prioritize may have more to say afterwards. */
   static String why(Answer answer) {
-    if (!(answer instanceof Answer.Judged judged)) {
+    if (!(answer instanceof Judged judged)) {
       return "";
     }
-    int fitting = judged.fitting().size();
-    int all = fitting + judged.refused().size();
+    int fitting = judged.fits();
+    int all = judged.nodes();
     if (all == 1) {
       return "the only node asked about";
     }
@@ -180,9 +149,9 @@ final class FilterVerb {
 
   /** With one fitting node kube-scheduler does not ask prioritize: hold here. */
   static Optional<Hold> holdOf(PodRequest pod, Answer answer) {
-    if (answer instanceof Answer.Judged judged
-        && judged.fitting().size() == 1
-        && judged.verdicts().apply(judged.fitting().getFirst()) instanceof Verdict.Fits fits) {
+    if (answer instanceof Judged judged
+        && judged.fits() == 1
+        && judged.verdict(judged.fitting().getFirst()) instanceof Verdict.Fits fits) {
       Placement only = fits.placement();
       return Optional.of(new Hold(pod.pod().uid(), only.node(), only.footprint()));
     }

@@ -1,5 +1,6 @@
 package io.vgpu.control.scheduler;
 
+import io.vgpu.control.cluster.CardSums;
 import io.vgpu.control.cluster.ClusterSnapshot;
 import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.NodeOffer;
@@ -8,23 +9,25 @@ import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.packing.Left;
-import io.vgpu.control.packing.Room;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.policy.Look;
-import io.vgpu.control.scheduler.policy.NodeChoice;
 import io.vgpu.control.scheduler.policy.Weights;
 import io.vgpu.control.scheduler.topology.Alignment;
 import io.vgpu.control.scheduler.topology.Topology;
 import io.vgpu.model.PlacementPolicy;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Scores the nodes that fit, 0 to 10, by the pod's node policy (control-plane.md 3.7, D18). Reads
@@ -42,14 +45,23 @@ final class PrioritizeVerb {
   private final LongSupplier nanoTime;
 
   /**
-   * @param levels of every node asked for, in request order
+   * @param levels of every node asked for, by position
    * @param hold where the pod will most likely go; empty when all are alike
    * @param why the ranking in words
    */
   record Scores(
-      Map<String, Integer> levels, Optional<Hold> hold, String why, List<Decision.Scored> best) {
-    Scores(Map<String, Integer> levels, Optional<Hold> hold, String why) {
-      this(levels, hold, why, List.of());
+      Asked asked, byte[] levels, Optional<Hold> hold, String why, List<Decision.Scored> best) {
+    Scores(Asked asked, byte[] levels, String why) {
+      this(asked, levels, Optional.empty(), why, List.of());
+    }
+
+    /** By name, in request order. */
+    Map<String, Integer> byName() {
+      Map<String, Integer> byName = new LinkedHashMap<>();
+      for (int i = 0; i < levels.length; i++) {
+        byName.put(asked.names().get(i), (int) levels[i]);
+      }
+      return byName;
     }
   }
 
@@ -81,9 +93,7 @@ final class PrioritizeVerb {
   }
 
   private Scores run(PodRequest pod, boolean asked, ExtenderArgs args, ClusterSnapshot snapshot) {
-    Map<String, Optional<NodeView>> candidates = filter.candidates(args, snapshot);
-    Map<String, Integer> levels = new LinkedHashMap<>();
-    candidates.keySet().forEach(name -> levels.put(name, 0));
+    Asked nodes = filter.asked(args, snapshot);
     AllocationPolicy policy = allocator.nodePolicy(pod);
     boolean fitnessOnly =
         pod.demand().asksForVgpu()
@@ -91,122 +101,153 @@ final class PrioritizeVerb {
             && pod.wishes().topology() != TopologyMode.NONE;
     if (!asked || (!policy.ranksNodes() && !fitnessOnly)) {
       return new Scores(
-          levels,
-          Optional.empty(),
-          "no node policy: kube-scheduler's own choice of " + levels.size() + " nodes that fit");
+          nodes,
+          new byte[nodes.size()],
+          "no node policy: kube-scheduler's own choice of " + nodes.size() + " nodes that fit");
     }
     long now = nanoTime.getAsLong();
-    List<Standing> nodes = new ArrayList<>();
-    candidates
-        .values()
-        .forEach(node -> node.ifPresent(n -> nodes.add(n.standing(pod.pod().uid(), now, true))));
     Alignment alignment = alignments.of(pod, snapshot::node);
-    List<Assessed> ranked =
-        new NodeRanking(looks(pod, policy, alignment))
-            .rank(pod, nodes, policy, () -> left.of(snapshot.all()));
-    List<Ranking.Scored> ordered =
-        ranked.stream()
-            .map(a -> new Ranking.Scored(a.node().node().name(), a.fitness(), a.score()))
-            .toList();
+    Optional<QuickFit> quick = policy.sumsOnly() ? QuickFit.of(pod, alignment) : Optional.empty();
+    Order order =
+        quick
+            .map(q -> bySums(pod, policy, q, nodes, now))
+            .orElseGet(() -> byPlans(pod, policy, nodes, alignment, snapshot, now));
     if (fitnessOnly) {
-      levels.putAll(Ranking.byFitness(ordered));
       return new Scores(
-          levels,
-          Optional.empty(),
+          nodes,
+          Ranking.byFitness(order.ranked(), nodes.size()),
           "no node policy: nodes by how they are built for "
               + pod.wishes().topology().word()
               + ", then kube-scheduler's own choice");
     }
-    levels.putAll(Ranking.levels(ordered));
+    byte[] levels = Ranking.levels(order.ranked(), nodes.size());
     return new Scores(
-        levels, hold(pod, ranked, alignment), why(policy, ordered), best(pod, ranked, levels));
+        nodes,
+        levels,
+        hold(pod, order, alignment),
+        why(policy, nodes, order.ranked()),
+        best(pod, nodes, order, levels));
   }
+
+  /**
+   * Who comes after whom.
+   *
+   * @param places the pod's, by rank
+   */
+  private record Order(Ranked ranked, IntFunction<Place> places) {}
+
+  /** {@code footprint}: empty where no cards have been chosen yet. */
+  private record Place(Standing node, Optional<Footprint> footprint) {}
 
   /** Where sums are all that counts no card is chosen. */
-  private NodeRanking.Looks looks(PodRequest pod, AllocationPolicy policy, Alignment alignment) {
-    Optional<QuickFit> quick = policy.sumsOnly() ? QuickFit.of(pod) : Optional.empty();
+  private Order bySums(
+      PodRequest pod, AllocationPolicy policy, QuickFit quick, Asked nodes, long now) {
     Weights weights = Needs.weights(pod.demand());
     long together = Allocator.together(pod);
-    return (p, node, look) ->
-        quick.isPresent() && QuickFit.plain(node.node())
-            ? assess(quick.get(), p, node, policy, weights, together)
-            : allocator.assess(p, node, look, alignment);
+    TopologyMode mode = pod.wishes().topology();
+    int[] positions = new int[nodes.byName().length];
+    int[] fitness = new int[positions.length];
+    double[] scores = new double[positions.length];
+    int fits = 0;
+    for (int position : nodes.byName()) {
+      NodeView node = nodes.known(position);
+      CardSums sums = node.sumsFor(pod.pod().uid(), now);
+      if (node.offer() instanceof NodeOffer.Offered offered
+          && quick.refusal(offered, sums) == null) {
+        positions[fits] = position;
+        fitness[fits] = Topology.fitness(mode, offered, together);
+        scores[fits++] =
+            policy.ofSums(sums.total(), sums.used(), quick.total(offered, sums), weights);
+      }
+    }
+    Ranked ranked =
+        Ranked.of(
+            Arrays.copyOf(positions, fits),
+            Arrays.copyOf(fitness, fits),
+            Arrays.copyOf(scores, fits));
+    return new Order(
+        ranked,
+        rank ->
+            new Place(
+                nodes.known(ranked.positions()[rank]).standing(pod.pod().uid(), now, true),
+                Optional.empty()));
   }
 
-  private Optional<Assessed> assess(
-      QuickFit quick,
+  private Order byPlans(
       PodRequest pod,
-      Standing node,
       AllocationPolicy policy,
-      Weights weights,
-      long together) {
-    NodeView view = node.node();
-    if (quick.refusal(view) != null || !(view.offer() instanceof NodeOffer.Offered offered)) {
-      return Optional.empty();
+      Asked nodes,
+      Alignment alignment,
+      ClusterSnapshot snapshot,
+      long now) {
+    List<Standing> standings = new ArrayList<>();
+    Map<Standing, Integer> positions = new IdentityHashMap<>();
+    for (int position : nodes.byName()) {
+      Standing standing = nodes.known(position).standing(pod.pod().uid(), now, true);
+      standings.add(standing);
+      positions.put(standing, position);
     }
-    double score =
-        policy.score(
-            new NodeChoice(
-                () -> quick.load(view, offered),
-                () -> weights,
-                () -> Room.of(node.host(), node.cards()),
-                () -> Room.of(node.host(), node.cards()),
-                Look.QUICK));
-    return Optional.of(
-        new Assessed(
-            node,
-            Footprint.NONE,
-            Topology.fitness(pod.wishes().topology(), offered, together),
-            score));
+    List<Assessed> ranked =
+        new NodeRanking((p, node, look) -> allocator.assess(p, node, look, alignment))
+            .rank(pod, standings, policy, () -> left.of(snapshot.all()));
+    return new Order(
+        new Ranked(
+            ranked.stream().mapToInt(a -> positions.getOrDefault(a.node(), 0)).toArray(),
+            ranked.stream().mapToInt(Assessed::fitness).toArray(),
+            ranked.stream().mapToDouble(Assessed::score).toArray()),
+        rank -> new Place(ranked.get(rank).node(), Optional.of(ranked.get(rank).footprint())));
   }
 
   /** The best few with what their scores are made of. */
-  private List<Decision.Scored> best(
-      PodRequest pod, List<Assessed> ranked, Map<String, Integer> levels) {
-    return ranked.stream()
-        .limit(BEST_KEPT)
-        .map(
-            a -> {
-              String name = a.node().node().name();
-              return new Decision.Scored(
-                  name,
-                  levels.getOrDefault(name, 0),
-                  a.fitness(),
-                  a.score(),
-                  allocator.scoreParts(pod, a.node(), a.footprint()));
-            })
-        .toList();
-  }
-
-  private Optional<Hold> hold(PodRequest pod, List<Assessed> ranked, Alignment alignment) {
-    return ranked.stream()
-        .findFirst()
-        .flatMap(best -> footprint(pod, best, alignment))
-        .map(
-            footprint ->
-                new Hold(pod.pod().uid(), ranked.getFirst().node().node().name(), footprint));
-  }
-
-  private Optional<Footprint> footprint(PodRequest pod, Assessed best, Alignment alignment) {
-    if (best.footprint() != Footprint.NONE) {
-      return Optional.of(best.footprint());
+  private List<Decision.Scored> best(PodRequest pod, Asked nodes, Order order, byte[] levels) {
+    List<Decision.Scored> best = new ArrayList<>();
+    Ranked ranked = order.ranked();
+    for (int rank = 0; rank < Math.min(BEST_KEPT, ranked.size()); rank++) {
+      int position = ranked.positions()[rank];
+      Place place = order.places().apply(rank);
+      best.add(
+          new Decision.Scored(
+              nodes.known(position).name(),
+              levels[position],
+              ranked.fitness()[rank],
+              ranked.scores()[rank],
+              allocator.scoreParts(pod, place.node(), place.footprint().orElse(Footprint.NONE))));
     }
-    return allocator.plan(pod, best.node(), Look.QUICK, alignment) instanceof Verdict.Fits fits
+    return best;
+  }
+
+  private Optional<Hold> hold(PodRequest pod, Order order, Alignment alignment) {
+    if (order.ranked().size() == 0) {
+      return Optional.empty();
+    }
+    Place best = order.places().apply(0);
+    return best.footprint()
+        .or(() -> planned(pod, best.node(), alignment))
+        .map(footprint -> new Hold(pod.pod().uid(), best.node().node().name(), footprint));
+  }
+
+  private Optional<Footprint> planned(PodRequest pod, Standing node, Alignment alignment) {
+    return allocator.plan(pod, node, Look.QUICK, alignment) instanceof Verdict.Fits fits
         ? Optional.of(fits.placement().footprint())
         : Optional.empty();
   }
 
-  private static String why(AllocationPolicy policy, List<Ranking.Scored> ordered) {
+  private static String why(AllocationPolicy policy, Asked nodes, Ranked ranked) {
     String shown =
-        ordered.stream()
-            .limit(SHOWN)
-            .map(s -> String.format(Locale.ROOT, "%s %.2f", s.node(), s.score()))
+        IntStream.range(0, Math.min(SHOWN, ranked.size()))
+            .mapToObj(
+                rank ->
+                    String.format(
+                        Locale.ROOT,
+                        "%s %.2f",
+                        nodes.known(ranked.positions()[rank]).name(),
+                        ranked.scores()[rank]))
             .collect(Collectors.joining(", "));
     String basis = policy.basis().isEmpty() ? "" : " (" + policy.basis() + ")";
     return policy.word()
         + basis
         + " over "
-        + ordered.size()
+        + ranked.size()
         + " fitting nodes, best first: "
         + shown;
   }

@@ -7,7 +7,9 @@ import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.cluster.Use;
 import io.vgpu.control.scheduler.Needs.Need;
-import io.vgpu.control.scheduler.policy.NodeLoad;
+import io.vgpu.control.scheduler.Verdict.Refused;
+import io.vgpu.control.scheduler.topology.Alignment;
+import io.vgpu.control.scheduler.topology.Topology;
 import io.vgpu.model.DemandCheck;
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.Reason;
@@ -27,6 +29,7 @@ final class QuickFit {
 
   private final PodRequest pod;
   private final long number;
+  private final boolean lists;
   private final int[] failed = new int[REASONS.length];
   private final Map<String, Boolean> types = new HashMap<>();
   private final Map<Kind, Needs> needs = new HashMap<>();
@@ -38,45 +41,45 @@ final class QuickFit {
   private QuickFit(PodRequest pod, long number) {
     this.pod = pod;
     this.number = number;
+    this.lists = !pod.wishes().types().isEmpty() || !pod.wishes().uuids().isEmpty();
   }
 
   /**
-   * For a pod that can be judged like that; a strict mode, or more containers, take the long way.
+   * For a pod that can be judged like that; more containers, or siblings to be near, take the long
+   * way.
    */
-  static Optional<QuickFit> of(PodRequest pod) {
-    TopologyMode mode = pod.wishes().topology();
-    boolean strict = mode == TopologyMode.NUMA_STRICT || mode == TopologyMode.LINK_STRICT;
+  static Optional<QuickFit> of(PodRequest pod, Alignment alignment) {
     var containers = pod.demand().vgpuContainers();
-    return strict || containers.size() != 1 || DemandCheck.firstBreach(pod.demand()).isPresent()
+    return !alignment.equals(Alignment.NONE)
+            || containers.size() != 1
+            || DemandCheck.firstBreach(pod.demand()).isPresent()
         ? Optional.empty()
         : Optional.of(new QuickFit(pod, containers.getFirst().number()));
   }
 
-  /** Whether the node can be judged without regard to what is in flight there. */
-  static boolean plain(NodeView node) {
-    return node.inFlight().isEmpty();
+  /** Why the pod does not fit on the node as it stands for it; null where it fits. */
+  @Nullable Refused refusal(NodeView node, long nowNanos) {
+    return refusal(node.offer(), node.sumsFor(pod.pod().uid(), nowNanos));
   }
 
-  /** Why the pod does not fit on the node, by its bound pods alone; null where it fits. */
-  @Nullable Reason refusal(NodeView node) {
-    return switch (node.offer()) {
-      case NodeOffer.NotOffered no -> no.reason();
+  /** The same of a node with these sums. */
+  @Nullable Refused refusal(NodeOffer offer, CardSums sums) {
+    return switch (offer) {
+      case NodeOffer.NotOffered no -> Refused.bare(no.reason());
       case NodeOffer.Offered offered -> {
         if (!pod.wishes().memory().accepts(offered.config().memoryScaling())) {
-          yield Reason.NODE_MEMORY_TYPE_MISMATCH;
+          yield Refused.bare(Reason.NODE_MEMORY_TYPE_MISMATCH);
         }
-        Needs all = needs(offered, node.sums());
-        Reason gated = gate(node.sums(), all.max(), all.total());
-        yield gated != null ? gated : cards(offered.devices(), node.sums(), all);
+        Needs all = needs(offered, sums);
+        Reason gated = gate(sums, all.max(), all.total());
+        yield gated != null ? Refused.bare(gated) : cards(offered, sums, all);
       }
     };
   }
 
-  /** The sums that a node's score is made of. */
-  NodeLoad load(NodeView node, NodeOffer.Offered offered) {
-    CardSums sums = node.sums();
-    return new NodeLoad(
-        sums.total(), sums.total().minus(sums.free()), needs(offered, sums).total());
+  /** What the pod needs of the node in all. */
+  Use total(NodeOffer.Offered offered, CardSums sums) {
+    return needs(offered, sums).total();
   }
 
   /** Depends on the node by two numbers only, and neighbours in a list are mostly alike. */
@@ -112,27 +115,43 @@ final class QuickFit {
     return all.memory() > sums.free().memory() ? Reason.INSUFFICIENT_VGPU_MEMORY : null;
   }
 
-  private @Nullable Reason cards(List<GpuDevice> devices, CardSums sums, Needs all) {
-    boolean lists = !pod.wishes().types().isEmpty() || !pod.wishes().uuids().isEmpty();
+  private @Nullable Refused cards(NodeOffer.Offered offered, CardSums sums, Needs all) {
+    List<GpuDevice> devices = offered.devices();
     if (lists && named(devices) < all.max().slots()) {
-      return pod.wishes().uuids().isEmpty()
-          ? Reason.DEVICE_TYPE_MISMATCH
-          : Reason.DEVICE_UUID_MISMATCH;
+      return Refused.bare(
+          pod.wishes().uuids().isEmpty()
+              ? Reason.DEVICE_TYPE_MISMATCH
+              : Reason.DEVICE_UUID_MISMATCH);
     }
     Need need = all.containers().getFirst();
-    long able = 0;
+    TopologyMode mode = pod.wishes().topology();
+    boolean strict = mode == TopologyMode.NUMA_STRICT || mode == TopologyMode.LINK_STRICT;
+    int able = 0;
     for (int at = 0; at < devices.size(); at++) {
-      able += failure(devices.get(at), at, sums, need, lists) == null ? 1 : 0;
-      if (able >= number) {
+      if (able(devices, at, sums, need)) {
+        able++;
+      }
+      if (able >= number && !strict) {
         return null;
       }
     }
-    return mostFrequent(devices, sums, need, lists);
+    if (able < number) {
+      return Refused.bare(mostFrequent(devices, sums, need));
+    }
+    return Topology.strictRefusal(mode, offered, at -> able(devices, at, sums, need), (int) number)
+        .map(no -> Refused.of(no.reason(), no.detail()))
+        .orElse(null);
+  }
+
+  private boolean able(List<GpuDevice> devices, int at, CardSums sums, Need need) {
+    return sums.takes(at, need.cores(), need.memory())
+        && (!lists
+            || (type(devices.get(at))
+                && pod.wishes().uuids().accepts(devices.get(at).uuid().value())));
   }
 
   /** The tests of one card in the order of control-plane.md 3.10. */
-  private @Nullable Reason failure(
-      GpuDevice device, int at, CardSums sums, Need need, boolean lists) {
+  private @Nullable Reason failure(GpuDevice device, int at, CardSums sums, Need need) {
     if (!device.healthy()) {
       return Reason.DEVICE_UNHEALTHY;
     }
@@ -169,11 +188,11 @@ final class QuickFit {
   }
 
   /** Of equals the first by code. */
-  private Reason mostFrequent(List<GpuDevice> devices, CardSums sums, Need need, boolean lists) {
+  private Reason mostFrequent(List<GpuDevice> devices, CardSums sums, Need need) {
     java.util.Arrays.fill(failed, 0);
     Reason most = Reason.INSUFFICIENT_GPU_RESOURCES;
     for (int at = 0; at < devices.size(); at++) {
-      Reason why = failure(devices.get(at), at, sums, need, lists);
+      Reason why = failure(devices.get(at), at, sums, need);
       if (why != null) {
         int count = ++failed[why.ordinal()];
         int best = failed[most.ordinal()];

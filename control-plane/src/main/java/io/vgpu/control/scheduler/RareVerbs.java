@@ -1,7 +1,6 @@
 package io.vgpu.control.scheduler;
 
 import io.vertx.core.Future;
-import io.vertx.core.buffer.Buffer;
 import io.vgpu.claim.FormatException;
 import io.vgpu.control.cluster.ClusterState;
 import io.vgpu.control.cluster.PodRecord;
@@ -66,7 +65,7 @@ final class RareVerbs {
   }
 
   /** POST /scheduler/filter-dryrun. */
-  Future<Reply> dryRun(Buffer body) {
+  Future<Reply> dryRun(byte[] body) {
     Done unsynced = failed(ExtenderService.NOT_SYNCED);
     return clock.timed(
         Verb.FILTER_DRYRUN,
@@ -80,9 +79,9 @@ final class RareVerbs {
         text -> Reply.json(ExtenderAnswers.filterError(text)));
   }
 
-  private Done dryRunNow(Buffer body) {
+  private Done dryRunNow(byte[] body) {
     try {
-      DryRunVerb.Answer answer = dryRun.run(body.getBytes(), state.snapshot());
+      DryRunVerb.Answer answer = dryRun.run(body, state.snapshot());
       answer.refused().values().forEach(r -> meters.reject(Verb.FILTER_DRYRUN, r.reason()));
       return new Done(answer.reply(), answer.result());
     } catch (FormatException e) {
@@ -95,7 +94,7 @@ final class RareVerbs {
   }
 
   /** POST /scheduler/preempt. */
-  Future<Reply> preempt(Buffer body) {
+  Future<Reply> preempt(byte[] body) {
     Done unsynced = new Done(Reply.text(503, ExtenderService.NOT_SYNCED + "\n"), Result.ERROR);
     return clock.timed(
         Verb.PREEMPT,
@@ -106,7 +105,7 @@ final class RareVerbs {
         text -> Reply.text(503, text + "\n"));
   }
 
-  private Future<Done> preemptNow(Buffer body) {
+  private Future<Done> preemptNow(byte[] body) {
     return readers
         .read(() -> decode(body))
         .compose(
@@ -125,9 +124,9 @@ final class RareVerbs {
     record Wrong(String text) implements Decoded {}
   }
 
-  private Decoded decode(Buffer body) {
+  private Decoded decode(byte[] body) {
     try {
-      return new Decoded.Args(json.preemptArgs(body.getBytes()));
+      return new Decoded.Args(json.preemptArgs(body));
     } catch (FormatException e) {
       return new Decoded.Wrong(String.valueOf(e.getMessage()));
     }

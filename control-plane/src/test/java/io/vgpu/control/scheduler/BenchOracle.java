@@ -22,6 +22,7 @@ final class BenchOracle {
     final long memory;
     final long cores;
     final long slots;
+    final int numa;
     long usedMemory;
     long usedCores;
     long usedSlots;
@@ -30,6 +31,7 @@ final class BenchOracle {
       memory = d.memory();
       cores = d.core();
       slots = d.number();
+      numa = d.numa();
     }
 
     boolean takes(ContainerDemand c) {
@@ -79,17 +81,21 @@ final class BenchOracle {
     return Objects.requireNonNull(nodes.get(node), node);
   }
 
-  /** Every node that has enough cards for the pod's only container. */
-  Set<String> fitting(PodRequest pod) {
+  /**
+   * Every node that has enough cards for the pod's only container.
+   *
+   * @param strict on one NUMA node; in this cluster the very cards that NVLink connects
+   */
+  Set<String> fitting(PodRequest pod, boolean strict) {
     ContainerDemand c = pod.demand().containers().getFirst();
     Set<String> fitting = new HashSet<>();
     nodes.forEach(
         (name, cards) -> {
-          int able = 0;
+          int[] able = new int[2];
           for (Card card : cards) {
-            able += card.takes(c) ? 1 : 0;
+            able[card.numa] += card.takes(c) ? 1 : 0;
           }
-          if (able >= c.number()) {
+          if ((strict ? Math.max(able[0], able[1]) : able[0] + able[1]) >= c.number()) {
             fitting.add(name);
           }
         });

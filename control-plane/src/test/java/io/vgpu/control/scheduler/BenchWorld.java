@@ -20,6 +20,7 @@ import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Reservation;
 import io.vgpu.control.kube.BindingApi;
 import io.vgpu.control.metrics.SchedulerMeters;
+import io.vgpu.control.packing.WorkloadHistory;
 import io.vgpu.control.packing.WorkloadModel;
 import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.testing.Nodes;
@@ -29,6 +30,7 @@ import io.vgpu.model.NodeTopology;
 import io.vgpu.model.PlacementPolicy;
 import io.vgpu.model.PodClaim;
 import io.vgpu.runtime.Lane;
+import java.lang.management.ManagementFactory;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -61,6 +63,7 @@ final class BenchWorld implements AutoCloseable {
   private final ClusterState state =
       new ClusterState(new ClaimReader(() -> SEAL), 0, System::nanoTime, Nodes.QUIET);
   private final AtomicReference<WorkloadModel> model = new AtomicReference<>(WorkloadModel.NONE);
+  private final WorkloadHistory history = new WorkloadHistory(Duration.ofDays(7));
   private final CommitDesk desk;
   private final ExtenderService service;
   private final int port;
@@ -176,6 +179,7 @@ final class BenchWorld implements AutoCloseable {
           state.publish();
           return true;
         });
+    history.saw(pod, 12288, 1, 1);
     oracle.bound(pod, node, claim);
     bound.add(pod);
   }
@@ -257,9 +261,10 @@ final class BenchWorld implements AutoCloseable {
     binding.set(pod);
   }
 
-  /** What policies that look ahead know of the workload. */
-  void learn(WorkloadModel known) {
-    model.set(known);
+  /** What policies that look ahead know of the workload: the pods that are there. */
+  void learn() {
+    WorkloadLearner learner = new WorkloadLearner(history, state::snapshot, Clock.systemUTC());
+    learner.notes().ifPresent(notes -> model.set(learner.build(notes)));
   }
 
   ExtenderService service() {
@@ -302,6 +307,8 @@ final class BenchWorld implements AutoCloseable {
         Runtime.getRuntime().availableProcessors(),
         "java",
         Runtime.version().toString(),
+        "jvm",
+        String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments()),
         "maxHeapMiB",
         Runtime.getRuntime().maxMemory() >> 20);
   }

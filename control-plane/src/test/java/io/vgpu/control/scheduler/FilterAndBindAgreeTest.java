@@ -48,22 +48,24 @@ class FilterAndBindAgreeTest {
       PodRequest pod = pod(random).request("p" + i);
       ExtenderArgs args =
           new ExtenderArgs(
-              new PodRecord(pod, null, false, false, null, null), NAMES, null, List.of());
-      FilterVerb.Answer.Judged judged =
-          (FilterVerb.Answer.Judged) filter.run(args, state.snapshot());
+              new PodRecord(pod, null, false, false, null, null),
+              NameList.of(NAMES),
+              null,
+              List.of());
+      Judged judged = (Judged) filter.run(args, state.snapshot());
       PrioritizeVerb.Scores scores = prioritize.run(pod, args, state.snapshot());
       String node = NAMES.get(random.nextInt(3));
-      assertThat(scores.levels()).containsOnlyKeys(NAMES);
+      assertThat(scores.byName()).containsOnlyKeys(NAMES);
       switch (desk.plan(pod, node)) {
         case Step.Post post ->
-            assertThat(judged.fitting().contains(node) ? judged.verdicts().apply(node) : null)
+            assertThat(judged.fitting().contains(node) ? judged.verdict(node) : null)
                 .isInstanceOfSatisfying(
                     Verdict.Fits.class,
                     fits ->
                         assertThat(post.reservation().claim()).isEqualTo(fits.placement().claim()));
         case Step.NoFit no -> {
           assertThat(judged.refused()).containsKey(node);
-          assertThat(judged.verdicts().apply(node)).isEqualTo(no.refused());
+          assertThat(judged.verdict(node)).isEqualTo(no.refused());
         }
         case Step.Bound bound -> throw new AssertionError("nothing is bound: " + bound);
         case Step.Busy busy -> throw new AssertionError("each pod is planned once");

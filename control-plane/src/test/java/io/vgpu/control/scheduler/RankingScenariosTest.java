@@ -11,10 +11,12 @@ import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.Reason;
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The rows of control-plane.md 8 that compare nodes: 36, 37, 80, and the examples of 3.7. */
@@ -42,11 +44,14 @@ class RankingScenariosTest {
   }
 
   private List<String> order(Pods pod, NodeView... nodes) {
-    List<Ranking.Scored> scored = new ArrayList<>();
-    for (NodeView n : nodes) {
-      scored.add(new Ranking.Scored(n.name(), 0, score(pod, n)));
-    }
-    return Ranking.ordered(scored).stream().map(Ranking.Scored::node).toList();
+    List<NodeView> byName =
+        Arrays.stream(nodes).sorted(Comparator.comparing(NodeView::name)).toList();
+    Ranked ranked =
+        Ranked.of(
+            IntStream.range(0, nodes.length).toArray(),
+            new int[nodes.length],
+            byName.stream().mapToDouble(n -> score(pod, n)).toArray());
+    return Arrays.stream(ranked.positions()).mapToObj(i -> byName.get(i).name()).toList();
   }
 
   @Test
@@ -102,19 +107,22 @@ class RankingScenariosTest {
 
   @Test
   void theBestNodeAloneHasTen() {
-    List<Ranking.Scored> nodes = new ArrayList<>();
-    for (int i = 0; i < 30; i++) {
-      nodes.add(new Ranking.Scored("n" + i, 0, 100 - i));
-    }
-    Map<String, Integer> levels = Ranking.levels(Ranking.ordered(nodes));
-    List<Integer> inOrder = List.copyOf(levels.values());
+    List<Integer> inOrder = levels(30);
     assertThat(inOrder.getFirst()).isEqualTo(10);
     assertThat(inOrder.subList(1, 30)).allMatch(l -> l >= 0 && l <= 9).contains(0, 9);
     assertThat(inOrder).isSortedAccordingTo((a, b) -> Integer.compare(b, a));
-    assertThat(Ranking.levels(Ranking.ordered(nodes.subList(0, 4))).values())
-        .containsExactly(10, 9, 8, 7);
-    assertThat(Ranking.levels(Ranking.ordered(nodes.subList(0, 11))).values())
-        .containsExactly(10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    assertThat(levels(4)).containsExactly(10, 9, 8, 7);
+    assertThat(levels(11)).containsExactly(10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  }
+
+  private static List<Integer> levels(int nodes) {
+    Ranked ranked =
+        Ranked.of(
+            IntStream.range(0, nodes).toArray(),
+            new int[nodes],
+            IntStream.range(0, nodes).mapToDouble(i -> 100 - i).toArray());
+    byte[] levels = Ranking.levels(ranked, nodes);
+    return IntStream.range(0, nodes).mapToObj(i -> (int) levels[i]).toList();
   }
 
   @Test

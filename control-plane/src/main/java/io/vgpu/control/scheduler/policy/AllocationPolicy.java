@@ -1,5 +1,6 @@
 package io.vgpu.control.scheduler.policy;
 
+import io.vgpu.control.cluster.Use;
 import java.util.List;
 import java.util.Map;
 
@@ -25,6 +26,14 @@ public interface AllocationPolicy {
   /** Whether {@link #score} looks at the sums alone, so that no card need be chosen for it. */
   default boolean sumsOnly() {
     return false;
+  }
+
+  /**
+   * {@link #score} of a policy that looks at the sums alone, without an object for each of
+   * thousands of nodes.
+   */
+  default double ofSums(Use total, Use used, Use need, Weights weights) {
+    throw new IllegalStateException(word() + " looks at more than the sums");
   }
 
   /** How well the pod goes to the node with the cards chosen, higher is better. */

@@ -1,5 +1,6 @@
 package io.vgpu.control.scheduler.policy;
 
+import io.vgpu.control.cluster.Use;
 import java.util.Comparator;
 import java.util.List;
 
@@ -23,13 +24,16 @@ public final class Binpack implements AllocationPolicy {
     return true;
   }
 
-  /** Fullness after placing, 0 to 100 (control-plane.md 3.7). */
   @Override
   public double score(NodeChoice choice) {
     NodeLoad load = choice.load().get();
-    return load.fits()
-        ? 100 * choice.weights().get().fullness(load.total(), load.used().plus(load.need()))
-        : 0;
+    return ofSums(load.total(), load.used(), load.need(), choice.weights().get());
+  }
+
+  /** Fullness after placing, 0 to 100 (control-plane.md 3.7). */
+  @Override
+  public double ofSums(Use total, Use used, Use need, Weights weights) {
+    return NodeLoad.fits(total, used, need) ? 100 * weights.fullness(total, used, need) : 0;
   }
 
   @Override

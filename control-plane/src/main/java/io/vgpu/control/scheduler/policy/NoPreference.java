@@ -1,5 +1,6 @@
 package io.vgpu.control.scheduler.policy;
 
+import io.vgpu.control.cluster.Use;
 import java.util.Comparator;
 import java.util.List;
 
@@ -26,6 +27,11 @@ public final class NoPreference implements AllocationPolicy {
 
   @Override
   public double score(NodeChoice choice) {
+    return 0;
+  }
+
+  @Override
+  public double ofSums(Use total, Use used, Use need, Weights weights) {
     return 0;
   }
 

@@ -25,7 +25,9 @@ public record NodeLoad(Use total, Use used, Use need) {
   }
 
   /** Whether the sums leave room for the request. */
-  boolean fits() {
-    return used.plus(need).within(total);
+  static boolean fits(Use total, Use used, Use need) {
+    return used.slots() + need.slots() <= total.slots()
+        && used.cores() + need.cores() <= total.cores()
+        && used.memory() + need.memory() <= total.memory();
   }
 }

@@ -1,5 +1,6 @@
 package io.vgpu.control.scheduler.policy;
 
+import io.vgpu.control.cluster.Use;
 import java.util.Comparator;
 import java.util.List;
 
@@ -23,11 +24,18 @@ public final class Spread implements AllocationPolicy {
     return true;
   }
 
-  /** Emptiness before placing, 0 to 100 (control-plane.md 3.7). */
   @Override
   public double score(NodeChoice choice) {
     NodeLoad load = choice.load().get();
-    return load.fits() ? 100 * (1 - choice.weights().get().fullness(load.total(), load.used())) : 0;
+    return ofSums(load.total(), load.used(), load.need(), choice.weights().get());
+  }
+
+  /** Emptiness before placing, 0 to 100 (control-plane.md 3.7). */
+  @Override
+  public double ofSums(Use total, Use used, Use need, Weights weights) {
+    return NodeLoad.fits(total, used, need)
+        ? 100 * (1 - weights.fullness(total, used, Use.ZERO))
+        : 0;
   }
 
   @Override

@@ -20,11 +20,11 @@ public record Weights(double slots, double cores, double memory) {
         : new Weights(slots / sum, cores / sum, memory / sum);
   }
 
-  /** The weighted mean of how full the dimensions are, 0 to 1. */
-  double fullness(Use total, Use used) {
-    return slots * ratio(used.slots(), total.slots())
-        + cores * ratio(used.cores(), total.cores())
-        + memory * ratio(used.memory(), total.memory());
+  /** The weighted mean of how full the dimensions are with {@code more} in use, 0 to 1. */
+  double fullness(Use total, Use used, Use more) {
+    return slots * ratio(used.slots() + more.slots(), total.slots())
+        + cores * ratio(used.cores() + more.cores(), total.cores())
+        + memory * ratio(used.memory() + more.memory(), total.memory());
   }
 
   private static double ratio(long used, long total) {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.IntPredicate;
 import java.util.function.Predicate;
 
 /**
@@ -46,7 +47,7 @@ final class LinkPicker {
   /** As {@link NumaPicker#pick}. */
   Pick pick(List<Item> sorted, Set<Integer> fixed, int n) {
     if (!links.published()) {
-      return without(sorted, fixed, n, noTopology());
+      return without(sorted, fixed, n, noTopology(links));
     }
     Optional<Integer> anchor = alignment.anchor(node, offered);
     if (strict && anchor.isPresent() && links.islandSize(anchor.get()) < n) {
@@ -65,15 +66,27 @@ final class LinkPicker {
         return picked(plan.get(), part.window());
       }
     }
-    return without(
-        sorted,
-        fixed,
-        n,
-        "no NVLink-connected set of "
-            + n
-            + " GPUs (largest NVLink component "
-            + links.largest(Tier.NVLINK)
-            + ")");
+    return without(sorted, fixed, n, noSet(links, n));
+  }
+
+  /** As {@link Topology#strictRefusal}. */
+  static Optional<Unsatisfied> strictRefusal(
+      NodeLinks links, int cards, IntPredicate passes, int n) {
+    if (links.published() && links.hasSet(Tier.NVLINK, cards, passes, n)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Unsatisfied(
+            Reason.LINK_TOPOLOGY_UNSATISFIED,
+            links.published() ? noSet(links, n) : noTopology(links)));
+  }
+
+  private static String noSet(NodeLinks links, int n) {
+    return "no NVLink-connected set of "
+        + n
+        + " GPUs (largest NVLink component "
+        + links.largest(Tier.NVLINK)
+        + ")";
   }
 
   private static boolean close(Plan plan) {
@@ -84,7 +97,7 @@ final class LinkPicker {
     return cards.stream().filter(i -> fixed.contains(i.at())).count() == fixed.size();
   }
 
-  private String noTopology() {
+  private static String noTopology(NodeLinks links) {
     return "node has no GPU link topology"
         + (links.problem().isEmpty() ? "" : ": " + links.problem());
   }

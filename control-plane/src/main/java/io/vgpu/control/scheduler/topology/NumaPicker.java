@@ -2,6 +2,7 @@ package io.vgpu.control.scheduler.topology;
 
 import io.vgpu.control.scheduler.topology.Pick.Picked;
 import io.vgpu.control.scheduler.topology.Pick.Unsatisfied;
+import io.vgpu.model.GpuDevice;
 import io.vgpu.model.Reason;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.IntPredicate;
 
 /** All cards of a container on one NUMA node, where it can be (control-plane.md 3.11). Pure. */
 final class NumaPicker {
@@ -44,10 +46,7 @@ final class NumaPicker {
     if (!best.isEmpty()) {
       return new Picked(firstOf(best, fixed, n), Closeness.NUMA, "", Alignment.Window.NONE);
     }
-    String why =
-        groups.isEmpty()
-            ? "no card's NUMA node is known"
-            : "no NUMA node has " + n + " cards that fit (the most have " + most(groups) + ")";
+    String why = why(groups.isEmpty(), n, most(groups));
     if (strict) {
       return new Unsatisfied(Reason.NUMA_TOPOLOGY_UNSATISFIED, why);
     }
@@ -60,6 +59,29 @@ final class NumaPicker {
             + why
             + "); falling back to non-topology allocation",
         Alignment.Window.NONE);
+  }
+
+  private static String why(boolean none, int n, int most) {
+    return none
+        ? "no card's NUMA node is known"
+        : "no NUMA node has " + n + " cards that fit (the most have " + most + ")";
+  }
+
+  /** As {@link Topology#strictRefusal}. */
+  static Optional<Unsatisfied> strictRefusal(List<GpuDevice> devices, IntPredicate passes, int n) {
+    int most = 0;
+    for (int at = 0; at < devices.size(); at++) {
+      int numa = passes.test(at) ? devices.get(at).numa() : -1;
+      int group = 0;
+      for (int other = 0; numa >= 0 && other < devices.size(); other++) {
+        group += devices.get(other).numa() == numa && passes.test(other) ? 1 : 0;
+      }
+      most = Math.max(most, group);
+      if (most >= n) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(new Unsatisfied(Reason.NUMA_TOPOLOGY_UNSATISFIED, why(most == 0, n, most)));
   }
 
   private static int most(Map<Integer, List<Item>> groups) {

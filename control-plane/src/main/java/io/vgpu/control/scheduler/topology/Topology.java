@@ -5,10 +5,13 @@ import io.vgpu.control.cluster.NodeOffer;
 import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.scheduler.topology.Alignment.Window;
 import io.vgpu.control.scheduler.topology.Pick.Picked;
+import io.vgpu.control.scheduler.topology.Pick.Unsatisfied;
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.PlacementPolicy;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.IntPredicate;
 
 /**
  * Chooses cards of one node by the pod's topology mode (control-plane.md 3.10 to 3.13). Pure, the
@@ -49,6 +52,22 @@ public final class Topology {
           new Picked(NumaPicker.firstOf(sorted, fixed, n), Closeness.NONE, "", Window.NONE);
       case NUMA, NUMA_STRICT -> numa.pick(sorted, fixed, n);
       case LINK, LINK_STRICT -> link.pick(sorted, fixed, n);
+    };
+  }
+
+  /**
+   * Why a strict mode cannot be kept by {@code n} cards of a node where the pod has no siblings,
+   * without choosing them: {@link #pick}'s word where {@code n} or more cards pass. Empty where it
+   * can be kept.
+   *
+   * @param passes by position
+   */
+  public static Optional<Unsatisfied> strictRefusal(
+      TopologyMode mode, NodeOffer.Offered node, IntPredicate passes, int n) {
+    return switch (mode) {
+      case NONE, NUMA, LINK -> Optional.empty();
+      case NUMA_STRICT -> NumaPicker.strictRefusal(node.devices(), passes, n);
+      case LINK_STRICT -> LinkPicker.strictRefusal(node.links(), node.devices().size(), passes, n);
     };
   }
 

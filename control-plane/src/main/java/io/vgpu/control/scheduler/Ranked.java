@@ -1,0 +1,101 @@
+package io.vgpu.control.scheduler;
+
+import java.util.Arrays;
+
+/**
+ * Nodes in the order of a policy, best first: higher fitness, then higher score, then name
+ * (control-plane.md 3.7). Plain arrays, because there are thousands of them at every call.
+ * Immutable.
+ *
+ * @param positions of the nodes among those asked about
+ */
+record Ranked(int[] positions, int[] fitness, double[] scores) {
+  private static final int DIGIT = 11;
+  private static final int DIGITS = (Long.SIZE + DIGIT - 1) / DIGIT;
+
+  /**
+   * Sorts; all arrays are handed over.
+   *
+   * @param positions in the order of names, which decides among equals
+   */
+  static Ranked of(int[] positions, int[] fitness, double[] scores) {
+    int n = positions.length;
+    long[] keys = new long[n];
+    for (int i = 0; i < n; i++) {
+      // the order of Double.compare, turned: the best first, as unsigned numbers
+      long bits = Double.doubleToLongBits(scores[i]);
+      keys[i] = ~((bits ^ ((bits >> 63) & Long.MAX_VALUE)) ^ Long.MIN_VALUE);
+    }
+    int[] order = byFitness(sorted(keys), fitness);
+    int[] at = new int[n];
+    int[] fit = new int[n];
+    double[] score = new double[n];
+    for (int i = 0; i < n; i++) {
+      at[i] = positions[order[i]];
+      fit[i] = fitness[order[i]];
+      score[i] = scores[order[i]];
+    }
+    return new Ranked(at, fit, score);
+  }
+
+  /** Digit by digit from the lowest; a digit in which all agree costs nothing. Stable. */
+  private static int[] sorted(long[] keys) {
+    int n = keys.length;
+    long same = -1;
+    for (long k : keys) {
+      same &= ~(k ^ keys[0]);
+    }
+    int[] order = new int[n];
+    Arrays.setAll(order, i -> i);
+    int[] next = new int[n];
+    int[] starts = new int[(1 << DIGIT) + 1];
+    int mask = (1 << DIGIT) - 1;
+    for (int digit = 0; digit < DIGITS; digit++) {
+      int shift = digit * DIGIT;
+      if (((same >>> shift) & mask) == mask || (same >>> shift) == -1L >>> shift) {
+        continue;
+      }
+      Arrays.fill(starts, 0);
+      for (long k : keys) {
+        starts[(int) (k >>> shift & mask) + 1]++;
+      }
+      for (int d = 0; d < mask; d++) {
+        starts[d + 1] += starts[d];
+      }
+      for (int i = 0; i < n; i++) {
+        next[starts[(int) (keys[order[i]] >>> shift & mask)]++] = order[i];
+      }
+      int[] other = order;
+      order = next;
+      next = other;
+    }
+    return order;
+  }
+
+  /** Stable again, over few values. */
+  private static int[] byFitness(int[] order, int[] fitness) {
+    int least = Integer.MAX_VALUE;
+    int most = Integer.MIN_VALUE;
+    for (int f : fitness) {
+      least = Math.min(least, f);
+      most = Math.max(most, f);
+    }
+    if (least >= most) {
+      return order;
+    }
+    int[] sorted = new int[order.length];
+    int next = 0;
+    for (int f = most; f >= least; f--) {
+      for (int i : order) {
+        if (fitness[i] == f) {
+          sorted[next++] = i;
+        }
+      }
+    }
+    return sorted;
+  }
+
+  int size() {
+    return positions.length;
+  }
+}
