@@ -49,6 +49,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,6 +73,7 @@ public final class Agent {
   }
 
   private final AgentConfig config;
+  private final Optional<ConfigFollower.Source> source;
   private final Role role;
   private final ResponseFilter filter;
   private final Clock clock = Clock.systemUTC();
@@ -82,11 +84,16 @@ public final class Agent {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
   /**
-   * {@code filter}: the last hand on Allocate's answers; {@link ResponseFilter#IDENTITY} in
-   * production.
+   * {@code source}: the file that {@code config} came from, to be followed; {@code filter}: the
+   * last hand on Allocate's answers, {@link ResponseFilter#IDENTITY} in production.
    */
-  public Agent(AgentConfig config, Role role, ResponseFilter filter) {
+  Agent(
+      AgentConfig config,
+      Optional<ConfigFollower.Source> source,
+      Role role,
+      ResponseFilter filter) {
     this.config = config;
+    this.source = source;
     this.role = role;
     this.filter = filter;
     meters.config().commonTags(Tags.of("service", CardSeries.SERVICE));
@@ -149,7 +156,9 @@ public final class Agent {
         .register(new CardSeries(config.nodeName(), info, inventory, samples));
     deploy(vertx, health(driver, inventory, lanes, bus));
     deploy(vertx, sampler(driver, gpus, lanes, samples));
-    if (role == Role.PLUGIN) {
+    if (role == Role.MONITOR) {
+      follow(vertx, inventory, bus, text -> {});
+    } else {
       startPlugin(vertx, driver, info, gpus, partitioned, inventory, samples, lanes, bus);
     }
   }
@@ -164,6 +173,28 @@ public final class Agent {
         config.cards().division(),
         topology ? Optional.of(driver.topology()) : Optional.empty(),
         config.cards().excluded());
+  }
+
+  private void follow(
+      Vertx vertx, NodeGpus inventory, EventBusPort bus, Consumer<String> notApplied) {
+    source.ifPresent(
+        from ->
+            deploy(
+                vertx,
+                new ConfigFollower(
+                    from,
+                    inventory,
+                    bus,
+                    (outcome, text) -> {
+                      AgentMeters.CONFIG_CHANGES
+                          .counter(meters, outcome.name().toLowerCase(Locale.ROOT))
+                          .increment();
+                      if (outcome != ConfigFollower.Outcome.APPLIED) {
+                        notApplied.accept(text);
+                      }
+                    },
+                    ConfigFollower.LOOK_EVERY,
+                    clock)));
   }
 
   private GpuHealthVerticle health(
@@ -257,6 +288,14 @@ public final class Agent {
             clock);
     readiness.ask(plugin::missing);
     shutdown.add("device plugin", plugin::stop);
+    follow(
+        vertx,
+        inventory,
+        bus,
+        text ->
+            plugin
+                .events()
+                .node(config.nodeName(), KubeEvents.Type.WARNING, "NodeConfigNotApplied", text));
     deploy(
         vertx,
         new RefusalVerticle(
@@ -265,7 +304,7 @@ public final class Agent {
                 config.nodeName(),
                 bus::publish,
                 (pod, reason, text) ->
-                    plugin.podEvents().pod(pod, KubeEvents.Type.WARNING, reason, text),
+                    plugin.events().pod(pod, KubeEvents.Type.WARNING, reason, text),
                 clock,
                 System::nanoTime),
             config.nodeName(),

@@ -1,10 +1,12 @@
 package io.vgpu.agent;
 
 import io.vgpu.agent.config.AgentConfig;
+import io.vgpu.agent.config.NodeFileEntry;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
 import io.vgpu.runtime.Cli;
 import io.vgpu.runtime.Logging;
 import io.vgpu.runtime.Version;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -130,8 +132,28 @@ public final class AgentMain {
       Agent.Role role,
       ResponseFilter filter) {
     Logging.configure(common.verbosity);
-    AgentConfig config = ConfigReader.read(common, plugin, monitor);
+    return agent(common, plugin, monitor, role, filter).run();
+  }
+
+  /** The agent of these flags; it follows their node file. */
+  static Agent agent(
+      CommonFlags common,
+      PluginFlags plugin,
+      MonitorFlags monitor,
+      Agent.Role role,
+      ResponseFilter filter) {
+    NodeFileEntry entry = ConfigReader.entry(common);
+    AgentConfig config = ConfigReader.read(common, plugin, monitor, entry);
     LoggerFactory.getLogger(AgentMain.class).info("configuration [{}]", config);
-    return new Agent(config, role, filter).run();
+    Optional<ConfigFollower.Source> source =
+        Optional.ofNullable(common.nodeConfigPath)
+            .map(
+                file ->
+                    new ConfigFollower.Source(
+                        file,
+                        config.nodeName(),
+                        entry,
+                        e -> ConfigReader.read(common, plugin, monitor, e)));
+    return new Agent(config, source, role, filter);
   }
 }

@@ -43,7 +43,8 @@ final class CommonFlags {
   @Option(
       names = "--node-config-path",
       paramLabel = "FILE",
-      description = "settings by node name, .json or .yaml; a field in it replaces the flag")
+      description =
+          "settings by node name, .json or .yaml; a field in it replaces the flag. Followed while the agent runs")
   @Nullable Path nodeConfigPath;
 
   @Option(

@@ -30,15 +30,24 @@ final class ConfigReader {
   private ConfigReader() {}
 
   static AgentConfig read(CommonFlags common, PluginFlags plugin, MonitorFlags monitor) {
+    return read(common, plugin, monitor, entry(common));
+  }
+
+  /** What the node file says of this node now. */
+  static NodeFileEntry entry(CommonFlags common) {
+    return common.nodeConfigPath == null
+        ? NodeFileEntry.NONE
+        : NodeFile.read(common.nodeConfigPath).entryFor(common.nodeName);
+  }
+
+  /** The flags with this entry of the node file. */
+  static AgentConfig read(
+      CommonFlags common, PluginFlags plugin, MonitorFlags monitor, NodeFileEntry file) {
     FeatureGates<AgentGate> gates = gates(common.featureGates);
     refuse(common, plugin, monitor);
     if (common.nodeName.isBlank()) {
       throw new UsageException("--node-name (or NODE_NAME): must not be empty");
     }
-    NodeFileEntry file =
-        common.nodeConfigPath == null
-            ? NodeFileEntry.NONE
-            : NodeFile.read(common.nodeConfigPath).entryFor(common.nodeName);
     refuseMig(file.migStrategy().orElse(plugin.migStrategy));
     return new AgentConfig(
         common.nodeName,
@@ -107,10 +116,10 @@ final class ConfigReader {
   }
 
   private static AgentConfig.Cards cards(CommonFlags c, PluginFlags p, NodeFileEntry file) {
-    int factor = file.deviceMemoryFactor().orElse(p.deviceMemoryFactor);
-    if (factor <= 0) {
-      throw new UsageException("--device-memory-factor: \"" + factor + "\" must be at least 1");
-    }
+    atLeastOne("--device-memory-factor", p.deviceMemoryFactor);
+    atLeastOne("--device-split-count", p.deviceSplitCount);
+    aboveZero("--device-cores-scaling", p.deviceCoresScaling);
+    aboveZero("--device-memory-scaling", p.deviceMemoryScaling);
     return new AgentConfig.Cards(
         c.containerDriverRoot,
         p.hostDriverRoot,
@@ -118,11 +127,24 @@ final class ConfigReader {
         new NodeConfig(
             file.deviceSplitCount().orElse(p.deviceSplitCount),
             file.deviceCoresScaling().orElse(p.deviceCoresScaling),
-            factor,
+            file.deviceMemoryFactor().orElse(p.deviceMemoryFactor),
             file.deviceMemoryScaling().orElse(p.deviceMemoryScaling)),
         file.excludeDevices().orElseGet(() -> DeviceSelection.parse(p.excludeDevices)),
         XidRules.parse(c.disableHealthChecks, c.enableHealthChecks),
         c.cardSampleInterval);
+  }
+
+  private static void atLeastOne(String flag, int value) {
+    if (value < 1) {
+      throw new UsageException(flag + ": \"" + value + "\" must be at least 1");
+    }
+  }
+
+  private static void aboveZero(String flag, double value) {
+    if (!(value > 0 && value <= NodeConfig.MAX_SCALING)) {
+      throw new UsageException(
+          flag + ": \"" + value + "\" must be above 0, at most " + (int) NodeConfig.MAX_SCALING);
+    }
   }
 
   private static AgentConfig.Shim shim(PluginFlags p) {

@@ -33,7 +33,7 @@ final class PluginFlags {
 
   @Option(
       names = "--exclude-devices",
-      description = "cards left out: comma list of indices, UUIDs and ranges a..b")
+      description = "cards left out: comma list of indices, UUIDs and ranges a..b or a-b")
   String excludeDevices = "";
 
   @Option(names = "--device-plugin-path", description = "folder of the kubelet's plugin sockets")
@@ -118,7 +118,7 @@ final class PluginFlags {
   @Option(
       names = "--mps-devices",
       description =
-          "cards partitioned in space by MPS, opt-in: all, or a comma list of indices, UUIDs and ranges a..b; cards in MIG mode never are")
+          "cards partitioned in space by MPS, opt-in: all, or a comma list of indices, UUIDs and ranges a..b or a-b; cards in MIG mode never are")
   String mpsDevices = "";
 
   @Option(

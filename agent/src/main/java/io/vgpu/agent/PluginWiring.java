@@ -178,8 +178,8 @@ final class PluginWiring {
             });
   }
 
-  /** Where pods' events are written; closed by {@link #stop}. */
-  KubeEvents podEvents() {
+  /** Where events of pods and of the node are written; closed by {@link #stop}. */
+  KubeEvents events() {
     return events;
   }
 

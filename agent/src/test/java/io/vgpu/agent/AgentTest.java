@@ -15,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -27,13 +28,17 @@ class AgentTest {
   @TempDir Path dir;
 
   private AgentConfig config(int port) {
+    return ConfigReader.read(flags(port), new PluginFlags(), new MonitorFlags());
+  }
+
+  private CommonFlags flags(int port) {
     CommonFlags common = new CommonFlags();
     common.nodeName = "n1";
     common.containerDriverRoot = dir;
     common.sysfsRoot = dir.resolve("no-sysfs");
     common.opsBindAddress = "127.0.0.1";
     common.opsBindPort = port;
-    return ConfigReader.read(common, new PluginFlags(), new MonitorFlags());
+    return common;
   }
 
   private static int freePort() throws IOException {
@@ -51,7 +56,8 @@ class AgentTest {
   void theMonitorShowsTheNodesCardsUntilItIsEnded() throws Exception {
     fakeNode(Files.readString(Built.profile("8xA100.gpus")) + "load 3 util=42 used=1024MiB\n");
     int port = freePort();
-    Agent agent = new Agent(config(port), Agent.Role.MONITOR, ResponseFilter.IDENTITY);
+    Agent agent =
+        new Agent(config(port), Optional.empty(), Agent.Role.MONITOR, ResponseFilter.IDENTITY);
     try (ExecutorService thread = Executors.newSingleThreadExecutor();
         HttpClient http = HttpClient.newHttpClient()) {
       Future<Integer> ended = thread.submit(agent::run);
@@ -70,9 +76,38 @@ class AgentTest {
   }
 
   @Test
+  void theNodesFileIsFollowedWhileItRuns() throws Exception {
+    fakeNode(Files.readString(Built.profile("1xT4.gpus")));
+    Path file = Files.writeString(dir.resolve("n.yaml"), "configs: [{nodeName: n1}]");
+    int port = freePort();
+    CommonFlags common = flags(port);
+    common.nodeConfigPath = file;
+    Agent agent =
+        AgentMain.agent(
+            common,
+            new PluginFlags(),
+            new MonitorFlags(),
+            Agent.Role.MONITOR,
+            ResponseFilter.IDENTITY);
+    try (ExecutorService thread = Executors.newSingleThreadExecutor();
+        HttpClient http = HttpClient.newHttpClient()) {
+      Future<Integer> ended = thread.submit(agent::run);
+      until(http, port, "/metrics", "node_gpu_device_configuration_info", "device_split=\"10\"");
+      Files.writeString(file, "configs: [{nodeName: n1, deviceSplitCount: 7}]");
+      until(http, port, "/metrics", "device_split=\"7\"", "outcome=\"applied\"");
+      Files.writeString(file, "configs: [{nodeName: n1, deviceSplitCount: 0}]");
+      until(http, port, "/metrics", "device_split=\"7\"", "outcome=\"refused\"");
+      agent.end(0);
+      assertThat(ended.get(20, TimeUnit.SECONDS)).isZero();
+    }
+  }
+
+  @Test
   void aDriverThatDoesNotStartEndsTheProcess() throws Exception {
     fakeNode("nonsense\n");
-    Agent agent = new Agent(config(freePort()), Agent.Role.MONITOR, ResponseFilter.IDENTITY);
+    Agent agent =
+        new Agent(
+            config(freePort()), Optional.empty(), Agent.Role.MONITOR, ResponseFilter.IDENTITY);
     assertThat(agent.run()).isEqualTo(1);
   }
 
@@ -81,7 +116,11 @@ class AgentTest {
     fakeNode(Files.readString(Built.profile("1xT4.gpus")));
     try (ServerSocket taken = new ServerSocket(0)) {
       Agent agent =
-          new Agent(config(taken.getLocalPort()), Agent.Role.MONITOR, ResponseFilter.IDENTITY);
+          new Agent(
+              config(taken.getLocalPort()),
+              Optional.empty(),
+              Agent.Role.MONITOR,
+              ResponseFilter.IDENTITY);
       assertThat(agent.run()).isEqualTo(1);
     }
   }

@@ -10,7 +10,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.vgpu.model.PodRef;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.UUID;
@@ -23,13 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes Kubernetes events about pods, off every path that decides something: a bucket of their own
- * (D20), so that they never take requests from bindings; what exceeds it is dropped and counted.
- * Any thread.
+ * Writes Kubernetes events about pods and nodes, off every path that decides something: a bucket of
+ * their own (D20), so that they never take requests from bindings; what exceeds it is dropped and
+ * counted. Any thread.
  */
 public final class KubeEvents implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(KubeEvents.class);
   private static final int MAX_MESSAGE = 1024; // the API server refuses longer notes
+  private static final String NODE_EVENTS = "default"; // as the kubelet's: a node has no namespace
   private static final int MAX_IN_FLIGHT = 64;
   private static final Duration LAST_WORDS = Duration.ofSeconds(2);
 
@@ -72,12 +72,46 @@ public final class KubeEvents implements AutoCloseable {
 
   /** Tells of a pod; returns at once. A failed write is logged, never thrown. */
   public void pod(PodRef pod, Type type, String reason, String message) {
+    tell(
+        new ObjectReferenceBuilder()
+            .withApiVersion("v1")
+            .withKind("Pod")
+            .withNamespace(pod.namespace())
+            .withName(pod.name())
+            .withUid(pod.uid())
+            .build(),
+        pod.namespace(),
+        type,
+        reason,
+        message);
+  }
+
+  /**
+   * Tells of a node; returns at once. Its UID is its name, as in the kubelet's own events: {@code
+   * kubectl describe node} looks for both.
+   */
+  public void node(String node, Type type, String reason, String message) {
+    tell(
+        new ObjectReferenceBuilder()
+            .withApiVersion("v1")
+            .withKind("Node")
+            .withName(node)
+            .withUid(node)
+            .build(),
+        NODE_EVENTS,
+        type,
+        reason,
+        message);
+  }
+
+  private void tell(
+      ObjectReference about, String namespace, Type type, String reason, String message) {
     if (!bucket.tryTake() || !inFlight.tryAcquire()) {
       dropped.increment();
       return;
     }
     try {
-      threads.execute(() -> written(pod, type, reason, message));
+      threads.execute(() -> written(about, namespace, type, reason, message));
     } catch (RejectedExecutionException closed) {
       // somebody tells while the process ends: too late to be written
       dropped.increment();
@@ -85,40 +119,39 @@ public final class KubeEvents implements AutoCloseable {
     }
   }
 
-  private void written(PodRef pod, Type type, String reason, String message) {
+  private void written(
+      ObjectReference about, String namespace, Type type, String reason, String message) {
     try {
-      write(pod, type, reason, message);
+      write(about, namespace, type, reason, message);
     } catch (KubernetesClientException | IllegalStateException e) {
       // illegal state: the client was closed meanwhile
-      log.warn("event not written [pod: {}, reason: {}, cause: {}]", pod, reason, e.getMessage());
+      log.warn(
+          "event not written [about: {} {}/{}, reason: {}, cause: {}]",
+          about.getKind(),
+          namespace,
+          about.getName(),
+          reason,
+          e.getMessage());
     } finally {
       inFlight.release();
     }
   }
 
-  private void write(PodRef pod, Type type, String reason, String message) {
-    Instant now = clock.instant();
+  private void write(
+      ObjectReference about, String namespace, Type type, String reason, String message) {
     String time =
         DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss'Z'")
             .withZone(ZoneOffset.UTC)
-            .format(now);
-    ObjectReference about =
-        new ObjectReferenceBuilder()
-            .withApiVersion("v1")
-            .withKind("Pod")
-            .withNamespace(pod.namespace())
-            .withName(pod.name())
-            .withUid(pod.uid())
-            .build();
+            .format(clock.instant());
     client
         .v1()
         .events()
-        .inNamespace(pod.namespace())
+        .inNamespace(namespace)
         .resource(
             new EventBuilder()
                 .withNewMetadata()
-                .withName(eventName(pod))
-                .withNamespace(pod.namespace())
+                .withName(eventName(about.getName()))
+                .withNamespace(namespace)
                 .endMetadata()
                 .withInvolvedObject(about)
                 .withType(type.word)
@@ -136,10 +169,10 @@ public final class KubeEvents implements AutoCloseable {
         .create();
   }
 
-  private static String eventName(PodRef pod) {
+  private static String eventName(String of) {
     String suffix = "." + UUID.randomUUID().toString().substring(0, 13);
     int room = 253 - suffix.length();
-    return (pod.name().length() <= room ? pod.name() : pod.name().substring(0, room)) + suffix;
+    return (of.length() <= room ? of : of.substring(0, room)) + suffix;
   }
 
   /**

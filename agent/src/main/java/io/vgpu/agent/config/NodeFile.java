@@ -22,9 +22,9 @@ import java.util.regex.PatternSyntaxException;
 
 /**
  * The file of {@code --node-config-path} (node-agent.md 3.1): the first entry whose {@code
- * nodeName} matches applies. Shape and keys of the whole file are checked, values of the entry that
- * applies. Every refusal is a {@link UsageException} that names file, entry, line, key, value and
- * rule.
+ * nodeName} matches applies. Shape, keys and names of the whole file are checked, other values of
+ * the entry that applies. Every refusal is a {@link UsageException} that names file, entry, line,
+ * key, value and rule.
  */
 public final class NodeFile {
   private static final int MAX_BYTES = 1 << 20;
@@ -102,6 +102,7 @@ public final class NodeFile {
       for (Value.Field field : fields.fields()) {
         checkKnown(file + ": entry " + (entries.size() + 1), field, KEYS);
       }
+      new Entry(file + ": entry " + (entries.size() + 1), fields(fields)).checkName();
       entries.add(fields);
     }
     return new NodeFile(file, List.copyOf(entries));
@@ -166,19 +167,12 @@ public final class NodeFile {
    */
   static boolean matches(String pattern, String nodeName) {
     String trimmed = pattern.strip();
-    if (trimmed.isEmpty() || trimmed.length() > MAX_PATTERN) {
-      return false;
-    }
-    if (trimmed.equals(nodeName.strip())) {
-      return true;
-    }
+    return trimmed.equals(nodeName.strip()) || compiled(trimmed).matcher(nodeName.strip()).find();
+  }
+
+  private static Pattern compiled(String trimmed) {
     boolean anchored = trimmed.startsWith("^") || trimmed.endsWith("$");
-    try {
-      Pattern compiled = Pattern.compile(anchored ? trimmed : "^(?:" + trimmed + ")$");
-      return compiled.matcher(nodeName.strip()).find();
-    } catch (PatternSyntaxException e) {
-      return false; // a pattern that is none matches nothing (node-agent.md 3.1)
-    }
+    return Pattern.compile(anchored ? trimmed : "^(?:" + trimmed + ")$");
   }
 
   /** One entry, read field by field. */
@@ -189,6 +183,23 @@ public final class NodeFile {
           .orElse(false);
     }
 
+    /** An entry that can never apply is a mistake of whoever wrote it, and is told. */
+    void checkName() {
+      String name = scalar("nodeName", Value.Kind.STRING, "a string").orElse("").strip();
+      if (name.isEmpty()) {
+        throw new UsageException(where + ": nodeName must be a node's name or a pattern of names");
+      }
+      if (name.length() > MAX_PATTERN) {
+        throw bad(field("nodeName"), "must have at most " + MAX_PATTERN + " characters");
+      }
+      try {
+        compiled(name);
+      } catch (PatternSyntaxException e) {
+        throw bad(
+            field("nodeName"), "is neither a name nor a regular expression: " + e.getDescription());
+      }
+    }
+
     NodeFileEntry read() {
       refuse("cgroupDriver", "systemd", "cgroupfs");
       refuse("gdsEnabled", "true");
@@ -197,7 +208,7 @@ public final class NodeFile {
       imex();
       return new NodeFileEntry(
           strategies(),
-          integer("deviceSplitCount", 0, 100_000),
+          integer("deviceSplitCount", 1, 100_000),
           decimal("deviceMemoryScaling"),
           integer("deviceMemoryFactor", 1, Integer.MAX_VALUE),
           decimal("deviceCoresScaling"),
@@ -257,10 +268,10 @@ public final class NodeFile {
       if (text.isEmpty()) {
         return OptionalDouble.empty();
       }
-      String rule = "must be a number, 0 to " + (int) NodeConfig.MAX_SCALING;
+      String rule = "must be a number above 0, at most " + (int) NodeConfig.MAX_SCALING;
       try {
         double value = Double.parseDouble(text.get());
-        if (!(value >= 0 && value <= NodeConfig.MAX_SCALING)) {
+        if (!(value > 0 && value <= NodeConfig.MAX_SCALING)) {
           throw bad(field(key), rule);
         }
         return OptionalDouble.of(value);

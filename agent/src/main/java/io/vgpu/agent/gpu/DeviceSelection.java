@@ -8,15 +8,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Cards named by index, UUID or range {@code a..b} (node-agent.md 3.1). Pure.
+ * Cards named by index, UUID or range, {@code a..b} or {@code a-b} (node-agent.md 3.1): the
+ * original's help shows the second and reads only the first. Pure.
  *
  * @param ids indices in decimal, and UUIDs
  */
 public record DeviceSelection(Set<String> ids) {
   public static final DeviceSelection NONE = new DeviceSelection(Set.of());
   private static final int MAX_INDEX = 1023;
-  private static final Pattern RANGE = Pattern.compile("([0-9]{1,4})\\.\\.([0-9]{1,4})");
-  private static final Pattern DASHED = Pattern.compile("[0-9]+-[0-9]+");
+  private static final Pattern RANGE = Pattern.compile("([0-9]{1,4})(?:\\.\\.|-)([0-9]{1,4})");
+  private static final Pattern LIKE_A_RANGE = Pattern.compile("[0-9]+(?:-[0-9]+)+|.*\\.\\..*");
 
   public DeviceSelection {
     ids = Set.copyOf(ids);
@@ -42,11 +43,11 @@ public record DeviceSelection(Set<String> ids) {
         for (int i = Integer.parseInt(range.group(1)); i <= last; i++) {
           ids.add(Integer.toString(i));
         }
-      } else if (item.contains("..") || DASHED.matcher(item).matches()) {
+      } else if (LIKE_A_RANGE.matcher(item).matches()) {
         throw new UsageException(
             "device list: \""
                 + item
-                + "\": a range must read a..b, with numbers up to "
+                + "\": a range must read a..b or a-b, with numbers up to "
                 + MAX_INDEX);
       } else if (!item.isEmpty()) {
         ids.add(item);

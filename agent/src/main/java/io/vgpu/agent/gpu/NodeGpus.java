@@ -17,9 +17,10 @@ import java.util.Optional;
  */
 public final class NodeGpus implements GpuInventory {
   private final List<PhysicalGpu> gpus;
-  private final NodeConfig config;
   private final Optional<NodeTopology> topology;
-  private final Map<GpuUuid, String> causes = new HashMap<>(); // guarded by this
+  private NodeConfig config; // guarded by this, as what follows
+  private DeviceSelection excluded;
+  private final Map<GpuUuid, String> causes = new HashMap<>();
   private volatile Snapshot snapshot;
 
   private record Snapshot(List<Card> cards, NodeInventory published) {}
@@ -36,11 +37,7 @@ public final class NodeGpus implements GpuInventory {
     this.gpus = List.copyOf(gpus);
     this.config = config;
     this.topology = topology;
-    for (PhysicalGpu gpu : gpus) {
-      if (excluded.names(gpu)) {
-        causes.put(gpu.uuid(), "excluded by configuration");
-      }
-    }
+    this.excluded = excluded;
     this.snapshot = take();
   }
 
@@ -52,6 +49,20 @@ public final class NodeGpus implements GpuInventory {
   @Override
   public NodeInventory published() {
     return snapshot.published();
+  }
+
+  /**
+   * Another division of the cards, other exclusions; false when nothing of it is new. A card that
+   * failed stays unhealthy, whether excluded or not.
+   */
+  public synchronized boolean reconfigure(NodeConfig config, DeviceSelection excluded) {
+    if (config.equals(this.config) && excluded.equals(this.excluded)) {
+      return false;
+    }
+    this.config = config;
+    this.excluded = excluded;
+    snapshot = take();
+    return true;
   }
 
   /** Marks a card or MIG slice unhealthy; false when it was already, or is none of ours. */
@@ -74,8 +85,10 @@ public final class NodeGpus implements GpuInventory {
         gpus.stream()
             .map(
                 g -> {
-                  String cause = causes.get(g.uuid());
-                  return new Card(g, cause == null, cause == null ? "" : cause);
+                  String cause =
+                      causes.getOrDefault(
+                          g.uuid(), excluded.names(g) ? "excluded by configuration" : "");
+                  return new Card(g, cause.isEmpty(), cause);
                 })
             .toList();
     List<GpuDevice> devices = cards.stream().map(this::publish).toList();

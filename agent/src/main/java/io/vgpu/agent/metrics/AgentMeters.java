@@ -32,6 +32,11 @@ public enum AgentMeters {
       Kind.GAUGE,
       List.of("device_idx", "device_uuid"),
       "1 while a driver call on the card does not return"),
+  CONFIG_CHANGES(
+      "vgpu_node_config_changes_total",
+      Kind.COUNTER,
+      List.of("outcome"),
+      "changes of the node configuration file under the running agent: applied, refused, restart (a part waits for one)"),
   NODE_PATCHES(
       "vgpu_node_patches_total",
       Kind.COUNTER,

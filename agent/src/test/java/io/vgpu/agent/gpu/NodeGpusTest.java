@@ -10,6 +10,7 @@ import io.vgpu.model.NodeConfig;
 import io.vgpu.runtime.UsageException;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 class NodeGpusTest {
@@ -62,11 +63,41 @@ class NodeGpusTest {
   }
 
   @Test
+  @DisplayName("13-49: both spellings of a range exclude what they say")
+  void aRangeIsReadInBothSpellings() {
+    assertThat(DeviceSelection.parse("0-1, 4-7").ids())
+        .containsExactlyInAnyOrder("0", "1", "4", "5", "6", "7");
+    assertThat(DeviceSelection.parse("0-1")).isEqualTo(DeviceSelection.parse("0..1"));
+    assertThat(gpus(NodeConfig.DEFAULT, "0-1").cards())
+        .extracting(GpuInventory.Card::healthy)
+        .containsExactly(false, false, true);
+  }
+
+  @Test
   void whatOnlyLooksLikeARangeIsRefused() {
-    assertThatThrownBy(() -> DeviceSelection.parse("0-1"))
-        .isInstanceOf(UsageException.class)
-        .hasMessageContaining("\"0-1\"")
-        .hasMessageContaining("a..b");
-    assertThatThrownBy(() -> DeviceSelection.parse("1..x")).isInstanceOf(UsageException.class);
+    for (String item : List.of("1..x", "0-12345", "1...2", "..")) {
+      assertThatThrownBy(() -> DeviceSelection.parse(item))
+          .isInstanceOf(UsageException.class)
+          .hasMessageContaining("\"" + item + "\"")
+          .hasMessageContaining("a..b or a-b");
+    }
+  }
+
+  @Test
+  void anotherDivisionAndOtherExclusionsApplyAtOnce() {
+    NodeGpus gpus = gpus(NodeConfig.DEFAULT, "0");
+    gpus.markUnhealthy(FakeGpuDriver.uuid(1), "XID 79");
+    assertThat(gpus.reconfigure(NodeConfig.DEFAULT, DeviceSelection.parse("0"))).isFalse();
+    assertThat(gpus.reconfigure(new NodeConfig(4, 1, 1, 2), DeviceSelection.parse("1,2"))).isTrue();
+    assertThat(gpus.cards())
+        .extracting(GpuInventory.Card::cause)
+        .containsExactly("", "XID 79", "excluded by configuration");
+    assertThat(gpus.published().devices()).extracting(GpuDevice::number).containsOnly(4);
+    assertThat(gpus.published().devices()).extracting(GpuDevice::memory).containsOnly(81920L);
+    assertThat(gpus.reconfigure(new NodeConfig(4, 1, 1, 2), DeviceSelection.NONE)).isTrue();
+    assertThat(gpus.cards())
+        .extracting(GpuInventory.Card::healthy)
+        .as("a failed card is not mended by being included again")
+        .containsExactly(true, false, true);
   }
 }
