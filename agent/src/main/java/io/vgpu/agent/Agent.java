@@ -9,6 +9,8 @@ import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.net.KeyCertOptions;
 import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
@@ -22,12 +24,23 @@ import io.vgpu.agent.gpu.GpuSamplerVerticle;
 import io.vgpu.agent.gpu.NodeGpus;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
+import io.vgpu.agent.kube.ApiReviews;
 import io.vgpu.agent.kube.NodePublisher;
+import io.vgpu.agent.kube.ScrapeAccess;
+import io.vgpu.agent.measure.ContainerSeries;
+import io.vgpu.agent.measure.Listings;
+import io.vgpu.agent.measure.MeasureVerticle;
+import io.vgpu.agent.measure.Measurements;
+import io.vgpu.agent.measure.PodScope;
+import io.vgpu.agent.measure.Reservations;
+import io.vgpu.agent.measure.ReservedSeries;
 import io.vgpu.agent.memory.ContextVerticle;
 import io.vgpu.agent.memory.RefusalNews;
 import io.vgpu.agent.memory.RefusalVerticle;
 import io.vgpu.agent.metrics.AgentMeters;
 import io.vgpu.agent.metrics.CardSeries;
+import io.vgpu.agent.metrics.MetricsPage;
+import io.vgpu.agent.metrics.Series;
 import io.vgpu.agent.mps.MpsVerticle;
 import io.vgpu.agent.posix.Futex;
 import io.vgpu.agent.posix.Mounts;
@@ -38,6 +51,7 @@ import io.vgpu.agent.shim.ShimVerticle;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.KubeClient;
 import io.vgpu.kube.KubeEvents;
+import io.vgpu.kube.TlsReload;
 import io.vgpu.runtime.OpsVerticle;
 import io.vgpu.runtime.Shutdown;
 import io.vgpu.runtime.Version;
@@ -50,6 +64,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,6 +94,7 @@ public final class Agent {
   private final Clock clock = Clock.systemUTC();
   private final Shutdown shutdown = new Shutdown(STOP_STEP);
   private final Readiness readiness = new Readiness();
+  private @Nullable KubeClient kube;
   private final CompletableFuture<Integer> ended = new CompletableFuture<>();
   private final PrometheusMeterRegistry meters =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -96,7 +112,7 @@ public final class Agent {
     this.source = source;
     this.role = role;
     this.filter = filter;
-    meters.config().commonTags(Tags.of("service", CardSeries.SERVICE));
+    meters.config().commonTags(Tags.of("service", Series.SERVICE));
   }
 
   /**
@@ -131,9 +147,7 @@ public final class Agent {
 
   private void start(Vertx vertx) throws IOException {
     // first, so that probes are answered while a slow driver is asked
-    deploy(
-        vertx,
-        new OpsVerticle(config.ops().address(), config.ops().port(), meters, readiness::missing));
+    deploy(vertx, ops(vertx));
     AgentConfig.Cards cards = config.cards();
     GpuDriver driver =
         NvmlGpuDriver.open(cards.containerDriverRoot(), cards.sysfsRoot(), System::nanoTime);
@@ -150,10 +164,10 @@ public final class Agent {
         role == Role.PLUGIN ? config.mps().devices().among(gpus) : List.of();
     Lanes lanes = Lanes.open(vertx, gpus, partitioned, meters);
     EventBusPort bus = new EventBusPort(vertx);
-    CardSamples samples = new CardSamples();
+    CardSamples samples = new CardSamples(cards.samplesStaleAfter());
     meters
         .getPrometheusRegistry()
-        .register(new CardSeries(config.nodeName(), info, inventory, samples));
+        .register(new CardSeries(config.nodeName(), info, inventory, samples, System::nanoTime));
     deploy(vertx, health(driver, inventory, lanes, bus));
     deploy(vertx, sampler(driver, gpus, lanes, samples));
     if (role == Role.MONITOR) {
@@ -161,6 +175,61 @@ public final class Agent {
     } else {
       startPlugin(vertx, driver, info, gpus, partitioned, inventory, samples, lanes, bus);
     }
+  }
+
+  private OpsVerticle ops(Vertx vertx) {
+    AgentConfig.Ops ops = config.ops();
+    if (ops.open()) {
+      log.warn(
+          "metrics are served to everybody who reaches this node: without --enable-rbac, --ops-bind-address should name one address [address: {}]",
+          ops.address());
+    }
+    MetricsPage page =
+        new MetricsPage(
+            meters,
+            ops.askWhoScrapes()
+                ? Optional.of(
+                    new ScrapeAccess(
+                        vertx, new ApiReviews(kube(vertx).get()), System::nanoTime, meters))
+                : Optional.empty(),
+            ops.minScrapeInterval(),
+            System::nanoTime);
+    return new OpsVerticle(
+        ops.address(),
+        ops.port(),
+        page,
+        readiness::missing,
+        path -> Future.succeededFuture(Optional.empty()),
+        ops.tls().map(tls -> certificate(vertx, tls)));
+  }
+
+  private static OpsVerticle.Certificate certificate(Vertx vertx, AgentConfig.Tls tls) {
+    TlsReload reload = new TlsReload(vertx, tls.certificate(), tls.key());
+    return new OpsVerticle.Certificate() {
+      @Override
+      public Future<KeyCertOptions> read() {
+        return reload.read();
+      }
+
+      @Override
+      public void follow(HttpServer server) {
+        reload.follow(server, tls.refresh());
+      }
+    };
+  }
+
+  /** Opened when it is first needed; closed with the process. */
+  private KubeClient kube(Vertx vertx) {
+    KubeClient open = kube;
+    if (open == null) {
+      AgentConfig.Api api = config.api();
+      open =
+          KubeClient.open(api.kubeconfig().orElse(null), api.master().orElse(null), api.timeout());
+      KubeClient closing = open;
+      shutdown.add("Kubernetes client", () -> vertx.executeBlocking(() -> close(closing)));
+      kube = open;
+    }
+    return open;
   }
 
   private NodeGpus inventory(GpuDriver driver, List<PhysicalGpu> gpus) {
@@ -255,10 +324,7 @@ public final class Agent {
     deploy(vertx, new RefundVerticle(shim, gpus, samples, new Futex(), System::nanoTime, meters));
 
     Partitions partitions = partitions(vertx, partitioned, lanes);
-    AgentConfig.Api api = config.api();
-    KubeClient kube =
-        KubeClient.open(api.kubeconfig().orElse(null), api.master().orElse(null), api.timeout());
-    shutdown.add("Kubernetes client", () -> vertx.executeBlocking(() -> close(kube)));
+    KubeClient kube = kube(vertx);
     NodePublisher publisher =
         new NodePublisher(
             kube.get(),
@@ -309,6 +375,8 @@ public final class Agent {
                 System::nanoTime),
             config.nodeName(),
             meters));
+    Listings listings = new Listings();
+    measure(vertx, gpus, inventory, shim, plugin, samples, listings, bus);
     deploy(
         vertx,
         new ContextVerticle(
@@ -319,10 +387,52 @@ public final class Agent {
             new CgroupPids(config.shim().procRoot()),
             plugin::containerName,
             samples,
+            listings,
             config.shim().contextInterval(),
             System::nanoTime,
             meters));
     await(plugin.start());
+  }
+
+  /** What containers use and pods hold, as series and as news. */
+  private void measure(
+      Vertx vertx,
+      List<PhysicalGpu> gpus,
+      NodeGpus inventory,
+      ShimVerticle shim,
+      PluginWiring plugin,
+      CardSamples samples,
+      Listings listings,
+      EventBusPort bus) {
+    Measurements measurements = new Measurements(System::nanoTime);
+    Reservations reservations = new Reservations(config.names(), plugin.claims());
+    meters
+        .getPrometheusRegistry()
+        .register(
+            new ContainerSeries(
+                config.nodeName(),
+                inventory,
+                measurements,
+                new PodScope(plugin.nodePods()),
+                config.gates().on(AgentGate.VIRTUAL_MEMORY_TRACKING)));
+    meters
+        .getPrometheusRegistry()
+        .register(
+            new ReservedSeries(
+                config.nodeName(), inventory, () -> reservations.of(plugin.nodePods().live())));
+    deploy(
+        vertx,
+        new MeasureVerticle(
+            shim,
+            gpus,
+            samples,
+            listings,
+            measurements,
+            config.nodeName(),
+            bus::publish,
+            clock,
+            System::nanoTime,
+            meters));
   }
 
   /** Before the plugin, so that the first container finds its card's daemon. */

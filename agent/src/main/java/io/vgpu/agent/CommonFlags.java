@@ -79,8 +79,11 @@ final class CommonFlags {
           "critical errors (XIDs) never to ignore, or all (environment: DP_ENABLE_HEALTHCHECKS)")
   String enableHealthChecks = "";
 
-  @Option(names = "--ops-bind-address", description = "address of /healthz, /readyz and /metrics")
-  String opsBindAddress = "0.0.0.0";
+  @Option(
+      names = "--ops-bind-address",
+      description =
+          "address of /healthz, /readyz and /metrics, such as the pod's own; every interface (0.0.0.0) only when asked for")
+  String opsBindAddress = "127.0.0.1";
 
   @Option(
       names = {"--ops-bind-port", "--server-bind-port"},

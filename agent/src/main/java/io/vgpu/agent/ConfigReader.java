@@ -19,7 +19,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * From flags to {@link AgentConfig}: checks, refuses what has no effect in this release, lets the
@@ -68,7 +67,7 @@ final class ConfigReader {
             Optional.ofNullable(plugin.kubeletCaFile),
             plugin.numaHints,
             strategies(file.deviceListStrategy().orElse(plugin.deviceListStrategy))),
-        new AgentConfig.Ops(common.opsBindAddress, common.opsBindPort),
+        ops(common, monitor),
         gates);
   }
 
@@ -94,14 +93,26 @@ final class ConfigReader {
     Unsupported.check("--imex-channel-ids", p.imexChannelIds, "");
     Unsupported.check("--imex-required", p.imexRequired, false);
     Unsupported.check("--cdi-annotation-prefix", p.cdiAnnotationPrefix, "cdi.k8s.io/");
-    Unsupported.check("--enable-rbac", m.enableRbac, false);
-    Unsupported.check("--enable-tls", m.enableTls, false);
-    Unsupported.check("--tls-key-file", text(m.tlsKeyFile), "");
-    Unsupported.check("--tls-cert-file", text(m.tlsCertFile), "");
-    Unsupported.check("--cert-refresh-interval", m.certRefreshInterval, Duration.ofSeconds(5));
-    Unsupported.check("--min-scrape-interval", m.minScrapeInterval, Duration.ofSeconds(1));
-    Unsupported.check("--stuck-grace-period", m.stuckGracePeriod, Duration.ofSeconds(30));
     Unsupported.check("--enable-dra-monitor", m.enableDraMonitor, false);
+  }
+
+  private static AgentConfig.Ops ops(CommonFlags common, MonitorFlags m) {
+    if (m.stuckGracePeriod.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw new UsageException(
+          "--stuck-grace-period: " + m.stuckGracePeriod + " must be at least 1s");
+    }
+    if (!m.enableTls && (m.tlsCertFile != null || m.tlsKeyFile != null)) {
+      throw new UsageException("--tls-cert-file, --tls-key-file: only with --enable-tls");
+    }
+    Optional<AgentConfig.Tls> tls = Optional.empty();
+    if (m.enableTls) {
+      if (m.tlsCertFile == null || m.tlsKeyFile == null) {
+        throw new UsageException("--enable-tls: wants --tls-cert-file and --tls-key-file");
+      }
+      tls = Optional.of(new AgentConfig.Tls(m.tlsCertFile, m.tlsKeyFile, m.certRefreshInterval));
+    }
+    return new AgentConfig.Ops(
+        common.opsBindAddress, common.opsBindPort, m.minScrapeInterval, m.enableRbac, tls);
   }
 
   private static void refuseMig(String strategy) {
@@ -181,9 +192,5 @@ final class ConfigReader {
       throw new UsageException(flag + ": \"" + value + "\" must be 0 or more seconds");
     }
     return Duration.ofSeconds(value);
-  }
-
-  private static String text(@Nullable String value) {
-    return value == null ? "" : value;
   }
 }

@@ -11,12 +11,15 @@ import io.vgpu.agent.deviceplugin.ResponseFilter;
 import io.vgpu.agent.gpu.GpuInventory;
 import io.vgpu.agent.kube.KubeletPods;
 import io.vgpu.agent.kube.KubeletPodsClient;
+import io.vgpu.agent.kube.NodePods;
 import io.vgpu.agent.kube.NodeSelf;
 import io.vgpu.agent.kube.PodWriter;
 import io.vgpu.agent.kube.WatchedNodePods;
 import io.vgpu.agent.shim.Partitions;
 import io.vgpu.agent.shim.ShimFolders;
 import io.vgpu.agent.shim.ShimWriter;
+import io.vgpu.claim.ClaimReader;
+import io.vgpu.claim.ClaimSeal;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.ClaimKeys;
 import io.vgpu.kube.KubeClient;
@@ -29,6 +32,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +46,7 @@ final class PluginWiring {
   private static final int EVENTS_PER_SECOND = 10;
   private static final int EVENTS_BURST = 100;
 
+  private final Supplier<ClaimSeal> seal;
   private final WatchedNodePods nodePods;
   private final KubeletPods kubeletPods;
   private final PodWriter writer;
@@ -71,6 +76,11 @@ final class PluginWiring {
                     () ->
                         new UsageException(
                             "--claim-key-file: must name the file with the keys that seal claims")));
+    seal =
+        () -> {
+          keys.refresh(); // reads it only when it was replaced
+          return keys.get();
+        };
     Optional<NodeSelf> self = self(kube, config);
     nodePods = new WatchedNodePods(kube.get(), config.nodeName(), config.names(), System::nanoTime);
     kubeletPods = kubeletPods(kube, config, self);
@@ -91,10 +101,7 @@ final class PluginWiring {
                 inventory,
                 shim,
                 partitions,
-                () -> {
-                  keys.refresh(); // reads it only when it was replaced
-                  return keys.get();
-                },
+                seal,
                 () -> policy,
                 nodePods,
                 kubeletPods,
@@ -186,6 +193,16 @@ final class PluginWiring {
   /** The container of a pod that has this id of the runtime's, if its status is known. */
   Optional<String> containerName(String podUid, String containerId) {
     return nodePods.live(podUid).flatMap(pod -> pod.containerOf(containerId));
+  }
+
+  /** The pods of this node, watched since {@link #start}. */
+  NodePods nodePods() {
+    return nodePods;
+  }
+
+  /** Reads what our scheduler sealed, with the keys as they are now. */
+  ClaimReader claims() {
+    return new ClaimReader(seal);
   }
 
   /** What is still waited for. */

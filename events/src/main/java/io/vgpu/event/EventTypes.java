@@ -8,6 +8,7 @@ import io.vgpu.event.VgpuEvent.ContainerOutOfMemory;
 import io.vgpu.event.VgpuEvent.GpuHealthChanged;
 import io.vgpu.event.VgpuEvent.GpuInventoryChanged;
 import io.vgpu.event.VgpuEvent.PodPlaced;
+import io.vgpu.event.VgpuEvent.UnaccountedLoad;
 import java.util.List;
 
 /**
@@ -64,6 +65,13 @@ public final class EventTypes {
           "vgpu.allocation",
           e -> e.container().pod().uid(),
           Delivery.AT_LEAST_ONCE);
+  public static final EventType<UnaccountedLoad> UNACCOUNTED_LOAD =
+      new EventType<>(
+          "unaccounted-load-changed.v1",
+          UnaccountedLoad.class,
+          "vgpu.health",
+          e -> e.gpu().value(),
+          Delivery.AT_LEAST_ONCE);
 
   public static final List<EventType<?>> ALL =
       List.of(
@@ -73,7 +81,8 @@ public final class EventTypes {
           CLAIM_ATTACHED,
           CLAIM_RELEASED,
           ALLOCATION_FAILED,
-          CONTAINER_OUT_OF_MEMORY);
+          CONTAINER_OUT_OF_MEMORY,
+          UNACCOUNTED_LOAD);
 
   private EventTypes() {}
 

@@ -62,4 +62,24 @@ public sealed interface VgpuEvent {
   record ContainerOutOfMemory(
       Instant at, String node, ContainerRef container, GpuUuid gpu, long count, long lastBytes)
       implements VgpuEvent {}
+
+  /**
+   * The load that the driver shows of a card and what its containers were charged began to disagree
+   * by more than twenty points, or agree again: then somebody computes there whom nobody limits.
+   *
+   * @param unaccounted whether they disagree
+   * @param cardPermille the driver's figure
+   * @param containersPermille the sum over the card's containers
+   * @param unlimited containers with processes there whose time is not charged because they have no
+   *     limit
+   */
+  record UnaccountedLoad(
+      Instant at,
+      String node,
+      GpuUuid gpu,
+      boolean unaccounted,
+      int cardPermille,
+      int containersPermille,
+      int unlimited)
+      implements VgpuEvent {}
 }

@@ -4,27 +4,50 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.KeyCertOptions;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
  * {@code /healthz}, {@code /readyz}, {@code /metrics} of every process, apart from the ports that
- * serve verbs. A scrape reads what is in memory and asks nobody (D8).
+ * serve verbs. A scrape reads what is in memory and asks nobody (D8). Answers are encoded as each
+ * request accepts it.
  */
 public final class OpsVerticle extends VerticleBase {
+  private static final int IDLE_SECONDS = 60;
+
   private final String host;
   private final int port;
-  private final PrometheusMeterRegistry meters;
   private final Supplier<List<String>> missing;
   private final Pages pages;
+  private final Page metrics;
+  private final Optional<Certificate> certificate;
 
   /** Pages that a process serves beside the three; JSON. */
   @FunctionalInterface
   public interface Pages {
     /** The page at a path; empty where there is none. Called on the event loop. */
     Future<Optional<String>> at(String path);
+  }
+
+  /** Answers requests of one path; on the event loop, sooner or later. */
+  @FunctionalInterface
+  public interface Page {
+    /** Must end the response. */
+    void answer(HttpServerRequest request);
+  }
+
+  /** What a server on TLS shows. */
+  public interface Certificate {
+    /** The pair to start with. */
+    Future<KeyCertOptions> read();
+
+    /** The server listens: replace the pair there when there is a new one. */
+    void follow(HttpServer server);
   }
 
   /**
@@ -43,16 +66,46 @@ public final class OpsVerticle extends VerticleBase {
       PrometheusMeterRegistry meters,
       Supplier<List<String>> missing,
       Pages pages) {
+    this(host, port, request -> scrape(request, meters), missing, pages, Optional.empty());
+  }
+
+  /** With its own way of answering {@code /metrics}, and on TLS where there is a certificate. */
+  public OpsVerticle(
+      String host,
+      int port,
+      Page metrics,
+      Supplier<List<String>> missing,
+      Pages pages,
+      Optional<Certificate> certificate) {
     this.pages = pages;
     this.host = host;
     this.port = port;
-    this.meters = meters;
+    this.metrics = metrics;
     this.missing = missing;
+    this.certificate = certificate;
   }
 
   @Override
   public Future<?> start() {
-    return vertx.createHttpServer().requestHandler(this::answer).listen(port, host);
+    // by the request's Accept-Encoding, answer by answer; level 1, for the scrape's time
+    HttpServerOptions options =
+        new HttpServerOptions()
+            .setIdleTimeout(IDLE_SECONDS)
+            .setCompressionSupported(true)
+            .setCompressionLevel(1);
+    if (certificate.isEmpty()) {
+      return vertx.createHttpServer(options).requestHandler(this::answer).listen(port, host);
+    }
+    return certificate
+        .get()
+        .read()
+        .compose(
+            pair ->
+                vertx
+                    .createHttpServer(options.setSsl(true).setKeyCertOptions(pair))
+                    .requestHandler(this::answer)
+                    .listen(port, host))
+        .onSuccess(server -> certificate.get().follow(server));
   }
 
   private void answer(HttpServerRequest request) {
@@ -70,12 +123,7 @@ public final class OpsVerticle extends VerticleBase {
           text(request, 500, "not ready, waiting for: " + String.join(", ", waitingFor) + "\n");
         }
       }
-      case "/metrics" -> {
-        request
-            .response()
-            .putHeader("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-            .end(meters.scrape());
-      }
+      case "/metrics" -> metrics.answer(request);
       default ->
           pages
               .at(request.path())
@@ -100,7 +148,16 @@ public final class OpsVerticle extends VerticleBase {
     }
   }
 
-  private static void text(HttpServerRequest request, int status, String body) {
+  /** Answers with all that the registry has. */
+  public static void scrape(HttpServerRequest request, PrometheusMeterRegistry meters) {
+    request
+        .response()
+        .putHeader("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        .end(meters.scrape());
+  }
+
+  /** Answers with a line for people. */
+  public static void text(HttpServerRequest request, int status, String body) {
     request
         .response()
         .setStatusCode(status)

@@ -50,6 +50,13 @@ public record AgentConfig(
           "--card-sample-interval: %s must be 10ms to 1m",
           sampleInterval);
     }
+
+    /** When a sample no longer says what a card does: some have been missed. */
+    public Duration samplesStaleAfter() {
+      Duration some = sampleInterval.multipliedBy(5);
+      Duration least = Duration.ofSeconds(3);
+      return some.compareTo(least) > 0 ? some : least;
+    }
   }
 
   /**
@@ -104,10 +111,41 @@ public record AgentConfig(
     }
   }
 
-  /** Where health and metrics are served. */
-  public record Ops(String address, int port) {
+  /**
+   * Where and to whom health and metrics are served.
+   *
+   * @param minScrapeInterval a scrape sooner than this after another gets the same answer again
+   * @param askWhoScrapes the API server says who may scrape
+   */
+  public record Ops(
+      String address,
+      int port,
+      Duration minScrapeInterval,
+      boolean askWhoScrapes,
+      Optional<Tls> tls) {
     public Ops {
       check(port >= 0 && port <= 65535, "--ops-bind-port: %d must be 0 to 65535", port);
+      check(
+          minScrapeInterval.compareTo(Duration.ofSeconds(1)) >= 0
+              && minScrapeInterval.compareTo(Duration.ofMinutes(5)) <= 0,
+          "--min-scrape-interval: %s must be 1s to 5m",
+          minScrapeInterval);
+    }
+
+    /** Whether everybody who reaches the node can read them. */
+    public boolean open() {
+      return !askWhoScrapes && (address.equals("0.0.0.0") || address.equals("::"));
+    }
+  }
+
+  /** A certificate with its key, looked at again at each interval. */
+  public record Tls(Path certificate, Path key, Duration refresh) {
+    public Tls {
+      check(
+          refresh.compareTo(Duration.ofMillis(100)) >= 0
+              && refresh.compareTo(Duration.ofHours(1)) <= 0,
+          "--cert-refresh-interval: %s must be 100ms to 1h",
+          refresh);
     }
   }
 }

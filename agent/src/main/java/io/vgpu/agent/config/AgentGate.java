@@ -17,7 +17,7 @@ public enum AgentGate implements FeatureGate {
   SHARED_SM_UTILIZATION_WATCHER(
       "SharedSMUtilizationWatcher", false, false, "write the original's utilisation file as well"),
   VIRTUAL_MEMORY_TRACKING(
-      "VirtualMemoryTracking", false, false, "show virtual memory of containers in the metrics"),
+      "VirtualMemoryTracking", false, true, "show virtual memory of containers in the metrics"),
   DEVICE_PLUGIN_CLIENT_MODE(
       "DevicePluginClientMode", false, false, "containers register their processes over a socket"),
   HONOR_PRE_ALLOCATED_DEVICE_IDS(

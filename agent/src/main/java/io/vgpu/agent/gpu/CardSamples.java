@@ -1,6 +1,7 @@
 package io.vgpu.agent.gpu;
 
 import io.vgpu.model.GpuUuid;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,6 +14,23 @@ public final class CardSamples {
   private final Map<GpuUuid, CardSample> last = new ConcurrentHashMap<>();
   private final Map<GpuUuid, Boolean> suspects = new ConcurrentHashMap<>();
 
+  private final Duration staleAfter;
+
+  /** Samples count as the card's for some seconds. */
+  public CardSamples() {
+    this(Duration.ofSeconds(5));
+  }
+
+  /** {@code staleAfter}: for so long; longer than the sampler's interval. */
+  public CardSamples(Duration staleAfter) {
+    this.staleAfter = staleAfter;
+  }
+
+  /** The card's last sample unless it is too old: a card that answers no more has no load. */
+  public Optional<CardSample> fresh(GpuUuid gpu, long nowNanos) {
+    return last(gpu).filter(s -> nowNanos - s.nanoTime() <= staleAfter.toNanos());
+  }
+
   /** The card's last sample, if it ever gave one. */
   public Optional<CardSample> last(GpuUuid gpu) {
     return Optional.ofNullable(last.get(gpu));
@@ -23,7 +41,8 @@ public final class CardSamples {
     return suspects.containsKey(gpu);
   }
 
-  void put(CardSample sample) {
+  /** The sampler's news. */
+  public void put(CardSample sample) {
     last.put(sample.gpu(), sample);
   }
 

@@ -1,6 +1,7 @@
 package io.vgpu.agent.memory;
 
 import io.vgpu.agent.cgroup.CgroupOwner;
+import io.vgpu.agent.measure.Listings;
 import io.vgpu.agent.shim.Abi;
 import io.vgpu.agent.shim.DriverMemory;
 import io.vgpu.agent.shim.OpenContainer;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -31,10 +33,14 @@ final class ContextLooks {
   record Place(Owner owner, int device) {}
 
   private final ContainerNames names;
+  private final Listings listings;
+  private final LongSupplier nanoTime;
   private final Map<Place, ContextWindow> windows = new HashMap<>(); // of attached containers only
 
-  ContextLooks(ContainerNames names) {
+  ContextLooks(ContainerNames names, Listings listings, LongSupplier nanoTime) {
     this.names = names;
+    this.listings = listings;
+    this.nanoTime = nanoTime;
   }
 
   /** What is charged now, by card; cards on which nobody has a context are left out. */
@@ -67,6 +73,7 @@ final class ContextLooks {
           DriverList.Sum sum = list.of(isOf(c, c.devices().get(i).uuid(), containers));
           if (sum.bytes().isPresent()) {
             listed(c, i, sum.bytes().getAsLong());
+            listings.put(c.owner(), i, sum.bytes().getAsLong(), nanoTime.getAsLong());
             measured += compare(c, i, then, sum) ? 1 : 0;
           }
         }

@@ -7,6 +7,7 @@ import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.GpuDriver;
 import io.vgpu.agent.gpu.PhysicalGpu;
+import io.vgpu.agent.measure.Listings;
 import io.vgpu.agent.metrics.AgentMeters;
 import io.vgpu.agent.shim.RegionRounds;
 import io.vgpu.model.GpuUuid;
@@ -73,6 +74,7 @@ public final class ContextVerticle extends VerticleBase {
       CgroupPids pids,
       ContainerNames names,
       CardSamples samples,
+      Listings listings,
       Duration interval,
       LongSupplier nanoTime,
       MeterRegistry meters) {
@@ -80,7 +82,7 @@ public final class ContextVerticle extends VerticleBase {
     this.driver = driver;
     this.pids = pids;
     this.samples = samples;
-    this.looks = new ContextLooks(names);
+    this.looks = new ContextLooks(names, listings, nanoTime);
     this.interval = interval;
     this.nanoTime = nanoTime;
     this.meters = meters;

@@ -6,11 +6,12 @@ import io.micrometer.core.instrument.Tags;
 import java.util.List;
 
 /**
- * Every meter of the agent: the name that Prometheus sees, kind, labels, meaning. Label values come
- * from enums, card indices or names of this node, so their number is bounded; series of a container
- * are removed with it. {@code docs/metrics-agent.md} is made from this list.
+ * Every meter of what the agent does: the name that Prometheus sees, kind, labels, meaning. Label
+ * values come from enums, card indices or names of this node, so their number is bounded; series of
+ * a container are removed with it. {@code docs/metrics-agent.md} is made from this list and {@link
+ * DeviceMeters}.
  */
-public enum AgentMeters {
+public enum AgentMeters implements Meter {
   // what the agent does
   REGION_WRITES(
       "vgpu_region_writes_total",
@@ -129,91 +130,31 @@ public enum AgentMeters {
   LANE_WAIT(
       "vgpu_lane_wait_seconds", Kind.TIMER, List.of("lane"), "time from call to start on a lane"),
   LANE_RUN("vgpu_lane_run_seconds", Kind.TIMER, List.of("lane"), "time of one call on a lane"),
-
-  // the cards (node-agent.md 7.2)
-  CARD_MEMORY_TOTAL(
-      "physical_gpu_device_total_memory_in_bytes",
+  USAGE_DOUBTED(
+      "vgpu_container_usage_doubted_total",
+      Kind.COUNTER,
+      List.of("cause"),
+      "looks at what containers write that were not believed: short, unreadable, back (charged time fell), absurd (it leapt)"),
+  SCRAPES(
+      "promhttp_metric_handler_requests_total",
+      Kind.COUNTER,
+      List.of("code"),
+      "scrapes answered, by HTTP status"),
+  SCRAPE_ERRORS(
+      "promhttp_metric_handler_errors_total",
+      Kind.COUNTER,
+      List.of("cause"),
+      "scrapes that could not be answered: gathering or encoding"),
+  SCRAPES_IN_FLIGHT(
+      "promhttp_metric_handler_requests_in_flight",
       Kind.GAUGE,
-      Labels.PHYSICAL,
-      "memory of the card"),
-  CARD_MEMORY_USED(
-      "physical_gpu_device_memory_usage_in_bytes",
-      Kind.GAUGE,
-      Labels.PHYSICAL,
-      "memory in use, by the last sample"),
-  CARD_MEMORY_PERCENT(
-      "physical_gpu_device_memory_utilization_percent",
-      Kind.GAUGE,
-      Labels.PHYSICAL,
-      "used of total, truncated"),
-  CARD_CORE_PERCENT(
-      "physical_gpu_device_core_utilization_percent",
-      Kind.GAUGE,
-      Labels.PHYSICAL,
-      "the driver's figure of the last sample; none with MIG"),
-  CARD_HEALTH(
-      "physical_gpu_device_health_status",
-      Kind.GAUGE,
-      Labels.PHYSICAL,
-      "1 healthy, 0 excluded or failed"),
-  NODE_CONFIGURATION(
-      "node_gpu_device_configuration_info",
-      Kind.INFO,
-      List.of("node", "device_split", "cores_scaling", "memory_scaling", "memory_factor"),
-      "how the node divides its cards"),
-  NODE_DRIVER(
-      "node_gpu_device_driver_version_info",
-      Kind.INFO,
-      List.of("node", "driver_version", "cuda_version", "nvml_version"),
-      "versions; cuda_version is NVML's number, e.g. 12080"),
-  NODE_MEMORY_TOTAL(
-      "node_vgpu_device_total_memory_in_bytes",
-      Kind.GAUGE,
-      List.of("node"),
-      "memory that the node promises, without MIG cards"),
-  NODE_MEMORY_PHYSICAL(
-      "node_vgpu_device_total_physical_memory_in_bytes",
-      Kind.GAUGE,
-      List.of("node"),
-      "memory of the same cards"),
-  VGPU_CORES_TOTAL(
-      "vgpu_device_total_cores_number",
-      Kind.GAUGE,
-      Labels.VIRTUAL,
-      "compute that the card promises, percent"),
-  VGPU_MEMORY_TOTAL(
-      "vgpu_device_total_memory_in_bytes",
-      Kind.GAUGE,
-      Labels.VIRTUAL,
-      "memory that the card promises"),
-  VGPU_MEMORY_PHYSICAL(
-      "vgpu_device_total_physical_memory_in_bytes",
-      Kind.GAUGE,
-      Labels.VIRTUAL,
-      "memory of the card");
-
-  /** What kind of series it is. */
-  public enum Kind {
-    COUNTER,
-    GAUGE,
-    TIMER,
-    INFO
-  }
-
-  private static final class Labels {
-    static final List<String> PHYSICAL =
-        List.of(
-            "node",
-            "device_idx",
-            "device_uuid",
-            "device_type",
-            "pci_bus_id",
-            "minor_num",
-            "mig_enabled",
-            "capability",
-            "numa_node");
-    static final List<String> VIRTUAL = List.of("node", "device_idx", "device_uuid", "device_type");
-  }
+      List.of(),
+      "scrapes under way, also those whose asker is being looked up"),
+  ACCESS_REVIEWS(
+      "vgpu_scrape_reviews_total",
+      Kind.COUNTER,
+      List.of("result"),
+      "askers looked up with the API server: allowed, denied, failed, or busy because too many are under way");
 
   private final String exposedName;
   private final Kind kind;
@@ -227,20 +168,22 @@ public enum AgentMeters {
     this.meaning = meaning;
   }
 
-  /** The name in a scrape; a timer's is followed by {@code _count}, {@code _sum}, {@code _max}. */
+  @Override
   public String exposedName() {
     return exposedName;
   }
 
+  @Override
   public Kind kind() {
     return kind;
   }
 
-  /** Label keys, beside {@code service="vGPU"}, which every series carries. */
+  @Override
   public List<String> labels() {
     return labels;
   }
 
+  @Override
   public String meaning() {
     return meaning;
   }

@@ -2,9 +2,7 @@ package io.vgpu.agent.metrics;
 
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;
-import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
@@ -22,21 +20,29 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /**
  * The series of the node's cards (node-agent.md 7.2), made at each scrape from the inventory and
  * the last samples: no driver call (D8). Any thread.
  */
 public final class CardSeries implements MultiCollector {
-  public static final String SERVICE = "vGPU";
   private static final double MIB = 1 << 20;
 
   private final String node;
   private final DriverInfo driver;
   private final GpuInventory inventory;
   private final CardSamples samples;
+  private final LongSupplier nanoTime;
 
-  public CardSeries(String node, DriverInfo driver, GpuInventory inventory, CardSamples samples) {
+  /** {@code nanoTime}: the clock of the samples. */
+  public CardSeries(
+      String node,
+      DriverInfo driver,
+      GpuInventory inventory,
+      CardSamples samples,
+      LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
     this.node = node;
     this.driver = driver;
     this.inventory = inventory;
@@ -46,27 +52,35 @@ public final class CardSeries implements MultiCollector {
   @Override
   public MetricSnapshots collect() {
     List<MetricSnapshot> all = new ArrayList<>();
-    all.add(physical(AgentMeters.CARD_MEMORY_TOTAL, c -> OptionalDouble.of(c.gpu().memoryBytes())));
-    all.add(physical(AgentMeters.CARD_MEMORY_USED, c -> sampled(c, CardSample::usedBytes)));
-    all.add(physical(AgentMeters.CARD_MEMORY_PERCENT, c -> sampled(c, CardSeries::memoryPercent)));
-    all.add(physical(AgentMeters.CARD_CORE_PERCENT, this::corePercent));
-    all.add(physical(AgentMeters.CARD_HEALTH, c -> OptionalDouble.of(c.healthy() ? 1 : 0)));
-    all.add(suspects());
+    all.add(
+        physical(DeviceMeters.CARD_MEMORY_TOTAL, c -> OptionalDouble.of(c.gpu().memoryBytes())));
+    all.add(physical(DeviceMeters.CARD_MEMORY_USED, c -> sampled(c, CardSample::usedBytes)));
+    all.add(physical(DeviceMeters.CARD_MEMORY_PERCENT, c -> sampled(c, CardSeries::memoryPercent)));
+    all.add(physical(DeviceMeters.CARD_CORE_PERCENT, this::corePercent));
+    all.add(physical(DeviceMeters.CARD_HEALTH, c -> OptionalDouble.of(c.healthy() ? 1 : 0)));
+    all.add(base(DeviceMeters.BASE_CARD_MEMORY, c -> OptionalDouble.of(c.gpu().memoryBytes())));
+    all.add(base(DeviceMeters.BASE_CARD_MEMORY_USED, c -> sampled(c, CardSample::usedBytes)));
+    all.add(base(DeviceMeters.BASE_CARD_GPU, this::ratio));
+    all.add(base(DeviceMeters.BASE_CARD_HEALTHY, c -> OptionalDouble.of(c.healthy() ? 1 : 0)));
+    all.add(
+        base(
+            AgentMeters.CARD_SUSPECT,
+            c -> OptionalDouble.of(samples.isSuspect(c.gpu().uuid()) ? 1 : 0)));
     all.add(configuration());
     all.add(versions());
     List<GpuDevice> shared =
         inventory.published().devices().stream().filter(d -> !d.mig()).toList();
     all.add(
         ofNode(
-            AgentMeters.NODE_MEMORY_TOTAL,
+            DeviceMeters.NODE_MEMORY_TOTAL,
             shared.stream().mapToDouble(d -> d.memory() * MIB).sum()));
     all.add(
         ofNode(
-            AgentMeters.NODE_MEMORY_PHYSICAL,
+            DeviceMeters.NODE_MEMORY_PHYSICAL,
             shared.stream().mapToDouble(this::physicalBytes).sum()));
-    all.add(virtual(AgentMeters.VGPU_CORES_TOTAL, shared, d -> (double) d.core()));
-    all.add(virtual(AgentMeters.VGPU_MEMORY_TOTAL, shared, d -> d.memory() * MIB));
-    all.add(virtual(AgentMeters.VGPU_MEMORY_PHYSICAL, shared, this::physicalBytes));
+    all.add(virtual(DeviceMeters.VGPU_CORES_TOTAL, shared, d -> (double) d.core()));
+    all.add(virtual(DeviceMeters.VGPU_MEMORY_TOTAL, shared, d -> d.memory() * MIB));
+    all.add(virtual(DeviceMeters.VGPU_MEMORY_PHYSICAL, shared, this::physicalBytes));
     return new MetricSnapshots(all);
   }
 
@@ -75,8 +89,13 @@ public final class CardSeries implements MultiCollector {
   }
 
   private OptionalDouble sampled(Card card, Function<CardSample, Long> figure) {
-    Optional<CardSample> sample = samples.last(card.gpu().uuid());
+    Optional<CardSample> sample = last(card);
     return sample.map(s -> OptionalDouble.of(figure.apply(s))).orElse(OptionalDouble.empty());
+  }
+
+  /** None of a card that answers no more. */
+  private Optional<CardSample> last(Card card) {
+    return samples.fresh(card.gpu().uuid(), nanoTime.getAsLong());
   }
 
   private static long memoryPercent(CardSample s) {
@@ -84,15 +103,14 @@ public final class CardSeries implements MultiCollector {
   }
 
   private OptionalDouble corePercent(Card card) {
-    return samples
-        .last(card.gpu().uuid())
+    return last(card)
         .filter(s -> !card.gpu().mig() && s.utilizationPercent() >= 0)
         .map(s -> OptionalDouble.of(s.utilizationPercent()))
         .orElse(OptionalDouble.empty());
   }
 
-  private GaugeSnapshot physical(AgentMeters meter, Function<Card, OptionalDouble> value) {
-    GaugeSnapshot.Builder gauge = gauge(meter);
+  private GaugeSnapshot physical(Meter meter, Function<Card, OptionalDouble> value) {
+    GaugeSnapshot.Builder gauge = Series.gauge(meter);
     for (Card card : inventory.cards()) {
       PhysicalGpu g = card.gpu();
       value
@@ -100,9 +118,9 @@ public final class CardSeries implements MultiCollector {
           .ifPresent(
               v ->
                   gauge.dataPoint(
-                      point(
+                      Series.point(
                           v,
-                          labels(
+                          Series.labels(
                               meter,
                               node,
                               Integer.toString(g.index()),
@@ -117,40 +135,45 @@ public final class CardSeries implements MultiCollector {
     return gauge.build();
   }
 
-  private GaugeSnapshot suspects() {
-    GaugeSnapshot.Builder gauge = gauge(AgentMeters.CARD_SUSPECT);
+  private OptionalDouble ratio(Card card) {
+    OptionalDouble percent = corePercent(card);
+    return percent.isEmpty() ? percent : OptionalDouble.of(percent.getAsDouble() / 100);
+  }
+
+  private GaugeSnapshot base(Meter meter, Function<Card, OptionalDouble> value) {
+    GaugeSnapshot.Builder gauge = Series.gauge(meter);
     for (Card card : inventory.cards()) {
-      gauge.dataPoint(
-          point(
-              samples.isSuspect(card.gpu().uuid()) ? 1 : 0,
-              labels(
-                  AgentMeters.CARD_SUSPECT,
-                  Integer.toString(card.gpu().index()),
-                  card.gpu().uuid().value())));
+      String index = Integer.toString(card.gpu().index());
+      String uuid = card.gpu().uuid().value();
+      Labels labels =
+          meter.labels().contains("node")
+              ? Series.labels(meter, node, index, uuid)
+              : Series.labels(meter, index, uuid);
+      value.apply(card).ifPresent(v -> gauge.dataPoint(Series.point(v, labels)));
     }
     return gauge.build();
   }
 
   private GaugeSnapshot virtual(
-      AgentMeters meter, List<GpuDevice> devices, Function<GpuDevice, Double> value) {
-    GaugeSnapshot.Builder gauge = gauge(meter);
+      Meter meter, List<GpuDevice> devices, Function<GpuDevice, Double> value) {
+    GaugeSnapshot.Builder gauge = Series.gauge(meter);
     for (GpuDevice d : devices) {
       gauge.dataPoint(
-          point(
+          Series.point(
               value.apply(d),
-              labels(meter, node, Integer.toString(d.id()), d.uuid().value(), d.type())));
+              Series.labels(meter, node, Integer.toString(d.id()), d.uuid().value(), d.type())));
     }
     return gauge.build();
   }
 
-  private GaugeSnapshot ofNode(AgentMeters meter, double value) {
-    return gauge(meter).dataPoint(point(value, labels(meter, node))).build();
+  private GaugeSnapshot ofNode(Meter meter, double value) {
+    return Series.gauge(meter).dataPoint(Series.point(value, Series.labels(meter, node))).build();
   }
 
   private InfoSnapshot configuration() {
     NodeConfig c = inventory.published().config();
-    return info(
-        AgentMeters.NODE_CONFIGURATION,
+    return Series.info(
+        DeviceMeters.NODE_CONFIGURATION,
         node,
         Integer.toString(c.deviceSplit()),
         String.format(Locale.ROOT, "%.2f", c.coresScaling()),
@@ -159,33 +182,11 @@ public final class CardSeries implements MultiCollector {
   }
 
   private InfoSnapshot versions() {
-    return info(
-        AgentMeters.NODE_DRIVER,
+    return Series.info(
+        DeviceMeters.NODE_DRIVER,
         node,
         driver.driverVersion(),
         Integer.toString(driver.cudaVersion()),
         driver.nvmlVersion());
-  }
-
-  private static InfoSnapshot info(AgentMeters meter, String... values) {
-    // the exposition adds the suffix again
-    String name = meter.exposedName().substring(0, meter.exposedName().length() - "_info".length());
-    return InfoSnapshot.builder()
-        .name(name)
-        .help(meter.meaning())
-        .dataPoint(InfoDataPointSnapshot.builder().labels(labels(meter, values)).build())
-        .build();
-  }
-
-  private static GaugeSnapshot.Builder gauge(AgentMeters meter) {
-    return GaugeSnapshot.builder().name(meter.exposedName()).help(meter.meaning());
-  }
-
-  private static GaugeDataPointSnapshot point(double value, Labels labels) {
-    return GaugeDataPointSnapshot.builder().value(value).labels(labels).build();
-  }
-
-  private static Labels labels(AgentMeters meter, String... values) {
-    return Labels.of(meter.labels().toArray(String[]::new), values).add("service", SERVICE);
   }
 }

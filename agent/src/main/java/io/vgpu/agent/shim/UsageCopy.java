@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -27,6 +28,11 @@ public final class UsageCopy implements AutoCloseable {
   }
 
   static UsageCopy open(Path file) throws IOException {
+    // the opening of a FIFO would wait for its other end; who could put one here could also wait
+    // until after this look, but no container can: it has the two files, not their directory
+    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+      throw new IOException(file + ": is not a regular file");
+    }
     return new UsageCopy(
         FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
   }
@@ -67,6 +73,25 @@ public final class UsageCopy implements AutoCloseable {
    */
   public boolean refreshFigures() throws IOException {
     return read(head, HEAD_BYTES, 0);
+  }
+
+  /**
+   * Copies the device figures and every slot that the file says is in use, those without a ring
+   * too, into a buffer of the caller's of {@link Abi#SLOTS} slots. How many were copied; -1 when
+   * the file is shorter than it must be.
+   */
+  public int readSlots(ByteBuffer into) throws IOException {
+    if (!refreshFigures()) {
+      return -1;
+    }
+    int highWater = highWater(); // it may say anything
+    int count = highWater < 0 || highWater > Abi.SLOTS ? Abi.SLOTS : highWater;
+    return read(into, count * Abi.SLOT_BYTES, Abi.SLOTS_OFFSET) ? count : -1;
+  }
+
+  /** The size of the file now. */
+  public long size() throws IOException {
+    return file.size();
   }
 
   private boolean read(ByteBuffer into, int bytes, long at) throws IOException {

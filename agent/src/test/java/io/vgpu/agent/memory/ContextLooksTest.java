@@ -7,6 +7,7 @@ import io.vgpu.agent.cgroup.CgroupOwner;
 import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.GpuProcess;
+import io.vgpu.agent.measure.Listings;
 import io.vgpu.agent.shim.Abi;
 import io.vgpu.agent.shim.DeviceLimits;
 import io.vgpu.agent.shim.DriverMemory;
@@ -48,7 +49,7 @@ class ContextLooksTest {
   @BeforeEach
   void start() throws Exception {
     disk = new ContainersOnDisk(root);
-    looks = new ContextLooks(names);
+    looks = new ContextLooks(names, new Listings(), System::nanoTime);
     main = attach("main");
   }
 
@@ -227,6 +228,7 @@ class ContextLooksTest {
                       new CgroupPids(proc),
                       names,
                       new CardSamples(),
+                      new Listings(),
                       Duration.ofMillis(10),
                       System::nanoTime,
                       disk.meters())));
@@ -260,6 +262,7 @@ class ContextLooksTest {
                       new CgroupPids(root),
                       names,
                       samples,
+                      new Listings(),
                       Duration.ofMillis(10),
                       now::get,
                       disk.meters())));

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class AgentMetersTest {
@@ -36,13 +37,16 @@ class AgentMetersTest {
     return """
         # Metrics of the agent
 
-        Generated from `AgentMeters`. Served at `/metrics` of port 3458. Every series also carries `service="vGPU"`. A timer
-        has `_count`, `_sum` and `_max`. A scrape reads what is in memory and calls no driver.
+        Generated from `AgentMeters` and `DeviceMeters`. Served at `/metrics` of port 3458. Every series also carries `service="vGPU"`. A timer
+        has `_count`, `_sum` and `_max`. A scrape reads what is in memory and calls no driver; what is not known has no series.
+        The names of cards and containers are those of the original; beside them stands the same in base units (seconds, bytes,
+        ratios from 0 to 1) as `vgpu_card_*` and `vgpu_container_*`.
 
         | Name | Kind | Labels | Meaning |
         |---|---|---|---|
         """
-        + Arrays.stream(AgentMeters.values())
+        + Stream.<Meter>concat(
+                Arrays.stream(AgentMeters.values()), Arrays.stream(DeviceMeters.values()))
             .map(
                 m ->
                     "| `"
@@ -69,7 +73,7 @@ class AgentMetersTest {
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     registry
         .getPrometheusRegistry()
-        .register(new CardSeries("n1", driver.info(), gpus, new CardSamples()));
+        .register(new CardSeries("n1", driver.info(), gpus, new CardSamples(), System::nanoTime));
 
     String scrape = registry.scrape();
 
@@ -93,7 +97,7 @@ class AgentMetersTest {
         .contains("vgpu_card_samples_total{device_idx=\"0\",outcome=\"ok\"} 1.0");
     assertThatThrownBy(() -> AgentMeters.CARD_SAMPLES.counter(registry, "0"))
         .hasMessageContaining("vgpu_card_samples_total");
-    assertThatThrownBy(() -> AgentMeters.CARD_HEALTH.counter(registry))
+    assertThatThrownBy(() -> AgentMeters.CARD_SUSPECT.counter(registry))
         .hasMessageContaining("is a GAUGE");
   }
 }

@@ -1,6 +1,7 @@
 package io.vgpu.control.cluster;
 
 import io.vgpu.control.cluster.NodeView.Card;
+import io.vgpu.model.Use;
 import java.util.List;
 
 /**

@@ -1,6 +1,8 @@
 package io.vgpu.control.cluster;
 
+import io.vgpu.claim.ClaimReader;
 import io.vgpu.model.GpuUuid;
+import io.vgpu.model.Use;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -168,7 +170,7 @@ public final class ClusterState {
       // it has no card, but its CPU may be what a card would have needed
       return new PodEntry(pod, pod.nodeName(), Footprint.of(pod.request().host()));
     }
-    return switch (claims.read(pod)) {
+    return switch (claims.read(pod.uid(), pod.claim(), pod.seal())) {
       case ClaimReader.Reading.Sealed sealed ->
           new PodEntry(pod, pod.nodeName(), Footprint.of(sealed.claim(), pod.request()));
       case ClaimReader.Reading.Nothing nothing -> {

@@ -2,6 +2,7 @@ package io.vgpu.control.cluster;
 
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.GpuUuid;
+import io.vgpu.model.Use;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -3,7 +3,7 @@ package io.vgpu.control.packing;
 import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.Host;
 import io.vgpu.control.cluster.NodeView;
-import io.vgpu.control.cluster.Use;
+import io.vgpu.model.Use;
 import java.util.Arrays;
 import java.util.List;
 

@@ -3,8 +3,8 @@ package io.vgpu.control.scheduler;
 import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.Standing;
-import io.vgpu.control.cluster.Use;
 import io.vgpu.control.packing.Room;
+import io.vgpu.model.Use;
 import java.util.Map;
 
 /**

@@ -2,10 +2,10 @@ package io.vgpu.control.scheduler;
 
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
-import io.vgpu.control.cluster.Use;
 import io.vgpu.control.scheduler.Verdict.Refused;
 import io.vgpu.control.scheduler.policy.NodeLoad;
 import io.vgpu.model.Reason;
+import io.vgpu.model.Use;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,10 +1,8 @@
 package io.vgpu.control.scheduler;
 
-import io.vgpu.control.cluster.Footprint.Phases;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
-import io.vgpu.control.cluster.Use;
 import io.vgpu.control.packing.Room;
 import io.vgpu.control.scheduler.Needs.Need;
 import io.vgpu.control.scheduler.Verdict.Refused;
@@ -23,7 +21,9 @@ import io.vgpu.model.CorePercent;
 import io.vgpu.model.DeviceClaim;
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.MemoryMiB;
+import io.vgpu.model.Phases;
 import io.vgpu.model.Reason;
+import io.vgpu.model.Use;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -1,10 +1,10 @@
 package io.vgpu.control.scheduler;
 
-import io.vgpu.control.cluster.Use;
 import io.vgpu.control.scheduler.policy.Weights;
 import io.vgpu.model.ContainerDemand;
 import io.vgpu.model.MemoryMiB;
 import io.vgpu.model.PodDemand;
+import io.vgpu.model.Use;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,6 +3,7 @@ package io.vgpu.control.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.claim.ClaimCodec;
+import io.vgpu.claim.ClaimReader;
 import io.vgpu.claim.ClaimSeal;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;

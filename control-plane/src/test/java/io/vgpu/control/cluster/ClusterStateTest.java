@@ -3,6 +3,7 @@ package io.vgpu.control.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.claim.ClaimCodec;
+import io.vgpu.claim.ClaimReader;
 import io.vgpu.claim.ClaimSeal;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
@@ -13,6 +14,7 @@ import io.vgpu.model.GpuUuid;
 import io.vgpu.model.MemoryMiB;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.PodClaim;
+import io.vgpu.model.Use;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -3,7 +3,6 @@ package io.vgpu.control.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.claim.Names;
-import io.vgpu.control.cluster.Use;
 import io.vgpu.control.testing.FakeApiServer;
 import io.vgpu.control.testing.FakeApiServer.Fate;
 import io.vgpu.control.testing.Ledger;
@@ -15,6 +14,7 @@ import io.vgpu.model.GpuDevice;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.PodDemand;
+import io.vgpu.model.Use;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,19 +2,19 @@ package io.vgpu.control.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vgpu.claim.ClaimReader;
 import io.vgpu.claim.ClaimSeal;
 import io.vgpu.claim.Names;
-import io.vgpu.control.cluster.ClaimReader;
 import io.vgpu.control.cluster.ClusterState;
 import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.cluster.PodRequest;
-import io.vgpu.control.cluster.Use;
 import io.vgpu.control.scheduler.CommitDesk.Step;
 import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.PlacementPolicy;
+import io.vgpu.model.Use;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.ForAll;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.vgpu.control.cluster.NodeView;
-import io.vgpu.control.cluster.Use;
 import io.vgpu.control.scheduler.policy.Policies;
 import io.vgpu.control.scheduler.policy.Weights;
 import io.vgpu.control.testing.Nodes;
 import io.vgpu.control.testing.Pods;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.Reason;
+import io.vgpu.model.Use;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;

@@ -3,8 +3,8 @@ package io.vgpu.control.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.claim.ClaimCodec;
+import io.vgpu.claim.ClaimReader;
 import io.vgpu.claim.ClaimSeal;
-import io.vgpu.control.cluster.ClaimReader;
 import io.vgpu.control.cluster.ClusterState;
 import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.GangKey;

@@ -1,6 +1,6 @@
 package io.vgpu.control.scheduler.policy;
 
-import io.vgpu.control.cluster.Use;
+import io.vgpu.model.Use;
 import java.util.List;
 import java.util.Map;
 

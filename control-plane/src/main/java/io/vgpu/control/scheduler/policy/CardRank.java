@@ -1,6 +1,6 @@
 package io.vgpu.control.scheduler.policy;
 
-import io.vgpu.control.cluster.Use;
+import io.vgpu.model.Use;
 
 /**
  * A card among its neighbours.

@@ -1,6 +1,6 @@
 package io.vgpu.control.scheduler.policy;
 
-import io.vgpu.control.cluster.Use;
+import io.vgpu.model.Use;
 import java.util.Locale;
 
 /** Sums over a node's schedulable cards, and what the request needs in all. */

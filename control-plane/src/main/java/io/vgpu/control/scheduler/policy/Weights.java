@@ -1,6 +1,6 @@
 package io.vgpu.control.scheduler.policy;
 
-import io.vgpu.control.cluster.Use;
+import io.vgpu.model.Use;
 
 /**
  * How much slots, cores and memory count in a node's score, by what the pod asks for

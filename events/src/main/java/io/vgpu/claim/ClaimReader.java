@@ -1,11 +1,9 @@
-package io.vgpu.control.cluster;
+package io.vgpu.claim;
 
-import io.vgpu.claim.ClaimCodec;
-import io.vgpu.claim.ClaimSeal;
-import io.vgpu.claim.FormatException;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.PodClaim;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Reads a pod's allocation; only what our scheduler sealed for just this pod counts (D5). Pure. */
 public final class ClaimReader {
@@ -25,10 +23,11 @@ public final class ClaimReader {
     this.seal = seal;
   }
 
-  /** Reads both annotations; never fails. */
-  public Reading read(PodRecord pod) {
-    String text = pod.claim();
-    String proof = pod.seal();
+  /**
+   * Reads the annotations with the claim and with its seal, as the pod of this UID carries them;
+   * never fails.
+   */
+  public Reading read(String podUid, @Nullable String text, @Nullable String proof) {
     if (text == null || text.isBlank()) {
       return new Reading.Nothing("it carries no allocation");
     }
@@ -42,7 +41,7 @@ public final class ClaimReader {
       return new Reading.Nothing("its allocation cannot be read: " + e.getMessage());
     }
     for (ContainerClaim c : claim.containers()) {
-      if (!seal.get().verify(pod.uid(), c, proof)) {
+      if (!seal.get().verify(podUid, c, proof)) {
         return new Reading.Nothing("the seal of container " + c.container() + " does not fit");
       }
     }

@@ -1,4 +1,4 @@
-package io.vgpu.control.cluster;
+package io.vgpu.model;
 
 /** An amount of one card: slots, percent of cores, MiB of memory. */
 public record Use(long slots, long cores, long memory) {
