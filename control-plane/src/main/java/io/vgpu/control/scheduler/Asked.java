@@ -3,13 +3,13 @@ package io.vgpu.control.scheduler;
 import io.vgpu.control.cluster.ClusterSnapshot;
 import io.vgpu.control.cluster.NodeView;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,43 +17,33 @@ import org.jspecify.annotations.Nullable;
  * have positions from 0 here. Immutable; any thread.
  *
  * @param views null where the watch does not know the name
- * @param byName the positions of the known ones in the order of their names
+ * @param byName position + 1 of the known ones in the order of their names, 0 where nobody stands
  */
 record Asked(NameList names, @Nullable NodeView[] views, int[] byName) {
 
   /** Looked up by name. */
   static Asked of(NameList names, ClusterSnapshot snapshot) {
-    int[] position = new int[snapshot.size()];
-    int[] kept = new int[names.size()];
+    int[] byName = new int[snapshot.size()];
     @Nullable NodeView[] views = new NodeView[names.size()];
     Set<String> unknown = new HashSet<>();
-    int count = 0;
-    for (int i = 0; i < kept.length; i++) {
+    for (int i = 0; i < views.length; i++) {
       int place = names.find(i, snapshot.index());
-      if (place < 0 ? unknown.add(names.get(i)) : position[place] == 0) {
-        if (place >= 0) {
-          views[count] = snapshot.at(place);
-          position[place] = count + 1;
-        }
-        kept[count++] = i;
+      if (place < 0 ? !unknown.add(names.get(i)) : byName[place] != 0) {
+        return of(once(names), snapshot);
+      }
+      if (place >= 0) {
+        views[i] = snapshot.at(place);
+        byName[place] = i + 1;
       }
     }
-    boolean all = count == kept.length;
-    return new Asked(
-        all ? names : names.only(kept, count),
-        all ? views : Arrays.copyOf(views, count),
-        known(position, count - unknown.size()));
+    return new Asked(names, views, byName);
   }
 
-  private static int[] known(int[] position, int count) {
-    int[] known = new int[count];
-    int next = 0;
-    for (int p : position) {
-      if (p > 0) {
-        known[next++] = p - 1;
-      }
-    }
-    return known;
+  /** The same without those that stood before. */
+  private static NameList once(NameList names) {
+    Set<String> seen = new HashSet<>();
+    return names.only(
+        IntStream.range(0, names.size()).filter(i -> seen.add(names.get(i))).toArray());
   }
 
   /** Of nodes in full. */
@@ -61,10 +51,10 @@ record Asked(NameList names, @Nullable NodeView[] views, int[] byName) {
     List<String> names = new ArrayList<>(nodes.keySet());
     @Nullable NodeView[] views = nodes.values().toArray(new NodeView[0]);
     int[] byName =
-        java.util.stream.IntStream.range(0, views.length)
+        IntStream.range(0, views.length)
             .boxed()
             .sorted(Comparator.comparing(names::get))
-            .mapToInt(i -> i)
+            .mapToInt(i -> i + 1)
             .toArray();
     return new Asked(NameList.of(names), views, byName);
   }

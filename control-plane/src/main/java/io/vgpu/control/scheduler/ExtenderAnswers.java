@@ -25,8 +25,8 @@ final class ExtenderAnswers {
   /** What an answer has beside its nodes, and guesses of what it has for each of them. */
   private static final int FRAME = 256;
 
-  private static final int A_NODE = 24;
-  private static final int A_SCORE = 44;
+  private static final int A_REASON = 48;
+  private static final int A_SCORE = 20;
 
   private static final byte[] FIT = ByteSink.ascii("{\"Nodes\":null,\"NodeNames\":[");
   private static final byte[] FAILED = ByteSink.ascii("],\"FailedNodes\":{");
@@ -88,7 +88,8 @@ final class ExtenderAnswers {
 
   private static Buffer namesJudged(Judged judged) {
     NameList names = judged.asked().names();
-    ByteSink out = new ByteSink(FRAME + judged.nodes() * A_NODE);
+    ByteSink out =
+        new ByteSink(FRAME + names.bytes() + (judged.nodes() - judged.fits()) * A_REASON);
     out.put(FIT);
     boolean first = true;
     for (int i = 0; i < judged.nodes(); i++) {
@@ -191,7 +192,7 @@ final class ExtenderAnswers {
   /** HostPriorityList. */
   static Buffer scores(PrioritizeVerb.Scores scores) {
     NameList names = scores.asked().names();
-    ByteSink out = new ByteSink(FRAME + names.size() * A_SCORE);
+    ByteSink out = new ByteSink(FRAME + names.bytes() + names.size() * A_SCORE);
     out.put('[');
     for (int i = 0; i < names.size(); i++) {
       comma(i == 0, out);

@@ -52,6 +52,9 @@ final class NameList extends AbstractList<String> {
 
   /** One pass over an array of plain strings: what is not quite that is left to a JSON parser. */
   static final class Scan {
+    /** Bytes of a short name with what is around it. */
+    private static final int A_NAME = 12;
+
     private final byte[] json;
     private int[] spans;
     private int size;
@@ -60,7 +63,7 @@ final class NameList extends AbstractList<String> {
 
     private Scan(byte[] json, int from) {
       this.json = json;
-      this.spans = new int[2 * (16 + (json.length - from) / 16)];
+      this.spans = new int[2 * (16 + (json.length - from) / A_NAME)];
       this.at = from;
       this.sound = run();
     }
@@ -129,13 +132,13 @@ final class NameList extends AbstractList<String> {
   }
 
   /** The same with some of them only. */
-  NameList only(int[] positions, int count) {
-    int[] some = new int[2 * count];
-    for (int i = 0; i < count; i++) {
+  NameList only(int[] positions) {
+    int[] some = new int[2 * positions.length];
+    for (int i = 0; i < positions.length; i++) {
       some[2 * i] = spans[2 * positions[i]];
       some[2 * i + 1] = spans[2 * positions[i] + 1];
     }
-    return new NameList(json, some, count, plain);
+    return new NameList(json, some, positions.length, plain);
   }
 
   @Override
@@ -150,6 +153,11 @@ final class NameList extends AbstractList<String> {
     return plain
         ? new String(json, from, length, StandardCharsets.UTF_8)
         : ExtenderJson.JSON.readValue(json, from - 1, length + 2, String.class);
+  }
+
+  /** About how many bytes all names have together, with quotes and commas. */
+  int bytes() {
+    return size == 0 ? 0 : spans[2 * size - 1] - spans[0] + 2 * size;
   }
 
   /** The name's place; -1 where it is unknown. */

@@ -17,7 +17,6 @@ import io.vgpu.control.scheduler.topology.Alignment;
 import io.vgpu.control.scheduler.topology.Topology;
 import io.vgpu.model.PlacementPolicy;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -149,7 +148,11 @@ final class PrioritizeVerb {
     int[] fitness = new int[positions.length];
     double[] scores = new double[positions.length];
     int fits = 0;
-    for (int position : nodes.byName()) {
+    for (int known : nodes.byName()) {
+      if (known == 0) {
+        continue;
+      }
+      int position = known - 1;
       NodeView node = nodes.known(position);
       CardSums sums = node.sumsFor(pod.pod().uid(), now);
       if (node.offer() instanceof NodeOffer.Offered offered
@@ -160,16 +163,12 @@ final class PrioritizeVerb {
             policy.ofSums(sums.total(), sums.used(), quick.total(offered, sums), weights);
       }
     }
-    Ranked ranked =
-        Ranked.of(
-            Arrays.copyOf(positions, fits),
-            Arrays.copyOf(fitness, fits),
-            Arrays.copyOf(scores, fits));
+    Ranked ranked = Ranked.of(positions, fitness, scores, fits);
     return new Order(
         ranked,
         rank ->
             new Place(
-                nodes.known(ranked.positions()[rank]).standing(pod.pod().uid(), now, true),
+                nodes.known(ranked.position(rank)).standing(pod.pod().uid(), now, true),
                 Optional.empty()));
   }
 
@@ -182,16 +181,18 @@ final class PrioritizeVerb {
       long now) {
     List<Standing> standings = new ArrayList<>();
     Map<Standing, Integer> positions = new IdentityHashMap<>();
-    for (int position : nodes.byName()) {
-      Standing standing = nodes.known(position).standing(pod.pod().uid(), now, true);
-      standings.add(standing);
-      positions.put(standing, position);
+    for (int known : nodes.byName()) {
+      if (known > 0) {
+        Standing standing = nodes.known(known - 1).standing(pod.pod().uid(), now, true);
+        standings.add(standing);
+        positions.put(standing, known - 1);
+      }
     }
     List<Assessed> ranked =
         new NodeRanking((p, node, look) -> allocator.assess(p, node, look, alignment))
             .rank(pod, standings, policy, () -> left.of(snapshot.all()));
     return new Order(
-        new Ranked(
+        Ranked.inOrder(
             ranked.stream().mapToInt(a -> positions.getOrDefault(a.node(), 0)).toArray(),
             ranked.stream().mapToInt(Assessed::fitness).toArray(),
             ranked.stream().mapToDouble(Assessed::score).toArray()),
@@ -203,14 +204,14 @@ final class PrioritizeVerb {
     List<Decision.Scored> best = new ArrayList<>();
     Ranked ranked = order.ranked();
     for (int rank = 0; rank < Math.min(BEST_KEPT, ranked.size()); rank++) {
-      int position = ranked.positions()[rank];
+      int position = ranked.position(rank);
       Place place = order.places().apply(rank);
       best.add(
           new Decision.Scored(
               nodes.known(position).name(),
               levels[position],
-              ranked.fitness()[rank],
-              ranked.scores()[rank],
+              ranked.fitness(rank),
+              ranked.score(rank),
               allocator.scoreParts(pod, place.node(), place.footprint().orElse(Footprint.NONE))));
     }
     return best;
@@ -240,8 +241,8 @@ final class PrioritizeVerb {
                     String.format(
                         Locale.ROOT,
                         "%s %.2f",
-                        nodes.known(ranked.positions()[rank]).name(),
-                        ranked.scores()[rank]))
+                        nodes.known(ranked.position(rank)).name(),
+                        ranked.score(rank)))
             .collect(Collectors.joining(", "));
     String basis = policy.basis().isEmpty() ? "" : " (" + policy.basis() + ")";
     return policy.word()

@@ -6,36 +6,45 @@ import java.util.Arrays;
  * Nodes in the order of a policy, best first: higher fitness, then higher score, then name
  * (control-plane.md 3.7). Plain arrays, because there are thousands of them at every call.
  * Immutable.
- *
- * @param positions of the nodes among those asked about
  */
-record Ranked(int[] positions, int[] fitness, double[] scores) {
+final class Ranked {
   private static final int DIGIT = 11;
   private static final int DIGITS = (Long.SIZE + DIGIT - 1) / DIGIT;
+
+  private final int[] order;
+  private final int[] positions;
+  private final int[] fitness;
+  private final double[] scores;
+
+  private Ranked(int[] order, int[] positions, int[] fitness, double[] scores) {
+    this.order = order;
+    this.positions = positions;
+    this.fitness = fitness;
+    this.scores = scores;
+  }
 
   /**
    * Sorts; all arrays are handed over.
    *
-   * @param positions in the order of names, which decides among equals
+   * @param positions of the nodes among those asked about, in the order of names, which decides
+   *     among equals
+   * @param n how many of the arrays' elements count
    */
-  static Ranked of(int[] positions, int[] fitness, double[] scores) {
-    int n = positions.length;
+  static Ranked of(int[] positions, int[] fitness, double[] scores, int n) {
     long[] keys = new long[n];
     for (int i = 0; i < n; i++) {
       // the order of Double.compare, turned: the best first, as unsigned numbers
       long bits = Double.doubleToLongBits(scores[i]);
       keys[i] = ~((bits ^ ((bits >> 63) & Long.MAX_VALUE)) ^ Long.MIN_VALUE);
     }
-    int[] order = byFitness(sorted(keys), fitness);
-    int[] at = new int[n];
-    int[] fit = new int[n];
-    double[] score = new double[n];
-    for (int i = 0; i < n; i++) {
-      at[i] = positions[order[i]];
-      fit[i] = fitness[order[i]];
-      score[i] = scores[order[i]];
-    }
-    return new Ranked(at, fit, score);
+    return new Ranked(byFitness(sorted(keys), fitness), positions, fitness, scores);
+  }
+
+  /** Sorted by somebody else. */
+  static Ranked inOrder(int[] positions, int[] fitness, double[] scores) {
+    int[] order = new int[positions.length];
+    Arrays.setAll(order, i -> i);
+    return new Ranked(order, positions, fitness, scores);
   }
 
   /** Digit by digit from the lowest; a digit in which all agree costs nothing. Stable. */
@@ -76,9 +85,9 @@ record Ranked(int[] positions, int[] fitness, double[] scores) {
   private static int[] byFitness(int[] order, int[] fitness) {
     int least = Integer.MAX_VALUE;
     int most = Integer.MIN_VALUE;
-    for (int f : fitness) {
-      least = Math.min(least, f);
-      most = Math.max(most, f);
+    for (int i : order) {
+      least = Math.min(least, fitness[i]);
+      most = Math.max(most, fitness[i]);
     }
     if (least >= most) {
       return order;
@@ -96,6 +105,19 @@ record Ranked(int[] positions, int[] fitness, double[] scores) {
   }
 
   int size() {
-    return positions.length;
+    return order.length;
+  }
+
+  /** The place among those asked about. */
+  int position(int rank) {
+    return positions[order[rank]];
+  }
+
+  int fitness(int rank) {
+    return fitness[order[rank]];
+  }
+
+  double score(int rank) {
+    return scores[order[rank]];
   }
 }

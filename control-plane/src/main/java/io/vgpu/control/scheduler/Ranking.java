@@ -14,7 +14,7 @@ final class Ranking {
     byte[] levels = new byte[nodes];
     int others = ranked.size() - 1;
     for (int i = 0; i < ranked.size(); i++) {
-      levels[ranked.positions()[i]] = (byte) (i == 0 ? BEST : levelOfOther(i - 1, others));
+      levels[ranked.position(i)] = (byte) (i == 0 ? BEST : levelOfOther(i - 1, others));
     }
     return levels;
   }
@@ -26,10 +26,10 @@ final class Ranking {
   static byte[] byFitness(Ranked ranked, int nodes) {
     byte[] levels = new byte[nodes];
     int size = ranked.size();
-    int best = size == 0 ? 0 : ranked.fitness()[0];
-    int worst = size == 0 ? 0 : ranked.fitness()[size - 1];
+    int best = size == 0 ? 0 : ranked.fitness(0);
+    int worst = size == 0 ? 0 : ranked.fitness(size - 1);
     for (int i = 0; i < size && best != worst; i++) {
-      levels[ranked.positions()[i]] = (byte) Math.max(0, BEST - 2 * (best - ranked.fitness()[i]));
+      levels[ranked.position(i)] = (byte) Math.max(0, BEST - 2 * (best - ranked.fitness(i)));
     }
     return levels;
   }

@@ -3,10 +3,10 @@ package io.vgpu.control.scheduler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
@@ -26,9 +26,9 @@ class RankedTest {
   void sortsAsComparingDoes(@ForAll long seed) {
     Random random = new Random(seed);
     int n = random.nextInt(40);
-    int[] positions = new int[n];
-    int[] fitness = new int[n];
-    double[] scores = new double[n];
+    int[] positions = new int[n + 2];
+    int[] fitness = new int[n + 2];
+    double[] scores = new double[n + 2];
     int kinds = 1 + random.nextInt(3);
     List<Integer> expected = new ArrayList<>();
     for (int i = 0; i < n; i++) {
@@ -44,12 +44,12 @@ class RankedTest {
         Comparator.<Integer>comparingInt(i -> -fitness[i])
             .thenComparing((a, b) -> Double.compare(scores[b], scores[a]))
             .thenComparingInt(i -> i));
-    Ranked ranked = Ranked.of(positions, fitness, scores);
-    assertThat(Arrays.stream(ranked.positions()).map(p -> 1000 - p).boxed().toList())
+    Ranked ranked = Ranked.of(positions, fitness, scores, n);
+    assertThat(IntStream.range(0, n).map(r -> 1000 - ranked.position(r)).boxed().toList())
         .isEqualTo(expected);
     for (int i = 0; i < n; i++) {
-      assertThat(Double.compare(ranked.scores()[i], scores[expected.get(i)])).isZero();
-      assertThat(ranked.fitness()[i]).isEqualTo(fitness[expected.get(i)]);
+      assertThat(Double.compare(ranked.score(i), scores[expected.get(i)])).isZero();
+      assertThat(ranked.fitness(i)).isEqualTo(fitness[expected.get(i)]);
     }
   }
 }

@@ -50,8 +50,11 @@ class RankingScenariosTest {
         Ranked.of(
             IntStream.range(0, nodes.length).toArray(),
             new int[nodes.length],
-            byName.stream().mapToDouble(n -> score(pod, n)).toArray());
-    return Arrays.stream(ranked.positions()).mapToObj(i -> byName.get(i).name()).toList();
+            byName.stream().mapToDouble(n -> score(pod, n)).toArray(),
+            nodes.length);
+    return IntStream.range(0, ranked.size())
+        .mapToObj(rank -> byName.get(ranked.position(rank)).name())
+        .toList();
   }
 
   @Test
@@ -120,7 +123,8 @@ class RankingScenariosTest {
         Ranked.of(
             IntStream.range(0, nodes).toArray(),
             new int[nodes],
-            IntStream.range(0, nodes).mapToDouble(i -> 100 - i).toArray());
+            IntStream.range(0, nodes).mapToDouble(i -> 100 - i).toArray(),
+            nodes);
     byte[] levels = Ranking.levels(ranked, nodes);
     return IntStream.range(0, nodes).mapToObj(i -> (int) levels[i]).toList();
   }
