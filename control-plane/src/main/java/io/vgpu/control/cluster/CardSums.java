@@ -22,6 +22,8 @@ public final class CardSums {
   private final long uniformMemory;
   private final long[] cards;
   private final long[] room;
+  private final int[] left;
+  private final String model;
 
   private CardSums(
       int schedulable,
@@ -30,7 +32,9 @@ public final class CardSums {
       Use largest,
       long uniformMemory,
       long[] cards,
-      long[] room) {
+      long[] room,
+      int[] left,
+      String model) {
     this.schedulable = schedulable;
     this.total = total;
     this.used = total.minus(free);
@@ -39,6 +43,8 @@ public final class CardSums {
     this.uniformMemory = uniformMemory;
     this.cards = cards;
     this.room = room;
+    this.left = left;
+    this.model = model;
   }
 
   /** Of cards in their node's order. */
@@ -50,19 +56,24 @@ public final class CardSums {
     long uniform = -1;
     long[] cards = new long[list.size() * FIELDS];
     long[] room = new long[list.size() * ROOM];
+    int[] left = new int[list.size()];
+    String model = "";
     for (int i = 0; i < list.size(); i++) {
       Card c = list.get(i);
       write(cards, i * FIELDS, c.total(), c.used());
       writeRoom(room, i * ROOM, c);
       if (c.device().schedulable()) {
         schedulable++;
+        left[i] = CardShare.left(c.total(), c.used());
+        model = model.isEmpty() ? c.device().type() : model;
         total = total.plus(c.total());
         free = free.plus(c.free());
         largest = largest.max(c.total());
         uniform = uniform < 0 || uniform == c.total().memory() ? c.total().memory() : 0;
       }
     }
-    return new CardSums(schedulable, total, free, largest, Math.max(0, uniform), cards, room);
+    return new CardSums(
+        schedulable, total, free, largest, Math.max(0, uniform), cards, room, left, model);
   }
 
   private static void writeRoom(long[] room, int at, Card c) {
@@ -78,6 +89,36 @@ public final class CardSums {
   public boolean takes(int card, long cores, long memory) {
     int at = card * ROOM;
     return cores <= room[at] && (memory == 0 ? room[at + 2] : memory) <= room[at + 1];
+  }
+
+  /** The share that is left of a card, in thousandths; nothing of one that cannot be used. */
+  public int left(int card) {
+    return left[card];
+  }
+
+  /** What would be left of it with more in use. */
+  public int leftWith(int card, long cores, long memory) {
+    int at = card * FIELDS;
+    return left[card] == 0 || cards[at + 3] + 1 >= cards[at]
+        ? 0
+        : CardShare.left(
+            cards[at + 1], cards[at + 2], cards[at + 4] + cores, cards[at + 5] + memory);
+  }
+
+  /** The share of the card, were it empty, that so much takes. */
+  public int share(int card, long cores, long memory) {
+    int at = card * FIELDS;
+    return CardShare.WHOLE - CardShare.left(cards[at + 1], cards[at + 2], cores, memory);
+  }
+
+  /** The memory that a card has in all. */
+  public long memory(int card) {
+    return cards[card * FIELDS + 2];
+  }
+
+  /** The first usable card's model; empty where there is none. */
+  public String model() {
+    return model;
   }
 
   /** How many cards the node has, usable or not. */

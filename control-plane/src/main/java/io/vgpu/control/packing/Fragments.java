@@ -48,4 +48,73 @@ final class Fragments {
     }
     return fitting >= pods.count[i] ? tooSmall : idle;
   }
+
+  /**
+   * The same measure of one node and of what becomes of it when a card has less: what the first
+   * needs is kept for the others. One thread; used again for the next node.
+   */
+  final class Change {
+    private final int[] fitting = new int[pods.size];
+    private final int[] tooSmall = new int[pods.size];
+    private final boolean[] usable = new boolean[pods.size];
+    private int idle;
+
+    /** Of a node; {@code cards}: so many of the array's count. */
+    double of(int cpu, int[] cards, int n, boolean[] onModel) {
+      idle = 0;
+      for (int at = 0; at < n; at++) {
+        idle += cards[at];
+      }
+      for (int i = 0; i < pods.size; i++) {
+        usable[i] = pods.count[i] != 0 && pods.cpu[i] <= cpu && onModel[i];
+        int fit = 0;
+        int small = 0;
+        if (usable[i]) {
+          int share = pods.share[i];
+          for (int at = 0; at < n; at++) {
+            if (cards[at] >= share) {
+              fit++;
+            } else {
+              small += cards[at];
+            }
+          }
+        }
+        fitting[i] = fit;
+        tooSmall[i] = small;
+      }
+      return with(0, 0);
+    }
+
+    /** Of the same node, a card of it with {@code after} instead of {@code before} left. */
+    double with(int before, int after) {
+      int all = idle - before + after;
+      if (all == 0) {
+        return 0;
+      }
+      double sum = 0;
+      for (int i = 0; i < pods.size; i++) {
+        int one = all;
+        if (usable[i]) {
+          int share = pods.share[i];
+          int fit = fitting[i];
+          int small = tooSmall[i];
+          if (before >= share) {
+            if (after < share) {
+              fit--;
+              small += after;
+            }
+          } else {
+            small += after - before;
+          }
+          one = fit >= pods.count[i] ? small : all;
+        }
+        sum += pods.frequency[i] * one;
+      }
+      return sum;
+    }
+  }
+
+  Change change() {
+    return new Change();
+  }
 }

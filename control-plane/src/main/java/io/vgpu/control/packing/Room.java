@@ -1,5 +1,6 @@
 package io.vgpu.control.packing;
 
+import io.vgpu.control.cluster.CardShare;
 import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.Host;
 import io.vgpu.control.cluster.NodeView;
@@ -13,7 +14,7 @@ import java.util.List;
  */
 public final class Room {
   /** One whole card. */
-  public static final int CARD = 1000;
+  public static final int CARD = CardShare.WHOLE;
 
   private static final int MOST = Integer.MAX_VALUE / 4;
 
@@ -64,29 +65,18 @@ public final class Room {
     return room;
   }
 
-  /** The share of a card that is left: both cores and memory are hard limits. */
+  /** The share of a card that is left. */
   static int left(Use total, Use used) {
-    if (used.slots() >= total.slots()) {
-      return 0;
-    }
-    return Math.min(
-        part(total.cores() - used.cores(), total.cores()),
-        part(total.memory() - used.memory(), total.memory()));
-  }
-
-  private static int part(long left, long total) {
-    return total <= 0 || left <= 0 ? 0 : (int) (left * CARD / total);
+    return CardShare.left(total, used);
   }
 
   /** The share of an empty card that a use of it takes. */
   public static int share(Use total, Use use) {
-    return CARD
-        - Math.min(
-            part(total.cores() - use.cores(), total.cores()),
-            part(total.memory() - use.memory(), total.memory()));
+    return CardShare.taken(total, use);
   }
 
-  private static int bounded(long value) {
+  /** CPU or memory as rooms count it: what is promised away counts as nothing. */
+  public static int bounded(long value) {
     return (int) Math.max(0, Math.min(MOST, value));
   }
 

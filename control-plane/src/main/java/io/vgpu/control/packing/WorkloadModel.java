@@ -82,6 +82,36 @@ public final class WorkloadModel {
     return fragments.of(room.cpu(), room.byPlace(), onModel(room.model()));
   }
 
+  /**
+   * {@link #fragmented} of one node after the other and of what single cards with less left make of
+   * it, without an object for each. One thread.
+   */
+  public final class Fragmented {
+    private final Fragments.Change change = fragments.change();
+
+    private Fragmented() {}
+
+    /** Of a node whose first {@code n} numbers of {@code cards} are what its cards have left. */
+    public double of(int cpu, int[] cards, int n, String model) {
+      return change.of(cpu, cards, n, onModel(model));
+    }
+
+    /** Of the last node, were {@code after} left of a card that has {@code before}. */
+    public double with(int before, int after) {
+      return change.with(before, after);
+    }
+  }
+
+  /** A caller's own. */
+  public Fragmented fragmented() {
+    return new Fragmented();
+  }
+
+  /** {@link #tight} in plain numbers. */
+  public double tight(int cpu, int free) {
+    return 1 - 0.5 * part(cpu, cluster.largestCpu()) - 0.5 * part(free, cluster.largestNode());
+  }
+
   /** Thousandths of the node's cards that pods to come can be expected to use. */
   public double usable(Room room) {
     return usable.get(new StateMemo.Key(room.cpu(), room.memory(), room.model(), room.sorted()));
@@ -107,9 +137,7 @@ public final class WorkloadModel {
 
   /** Best fit, 0 to 1: 1 where neither CPU nor cards are left. */
   public double tight(Room room) {
-    return 1
-        - 0.5 * part(room.cpu(), cluster.largestCpu())
-        - 0.5 * part(room.free(), cluster.largestNode());
+    return tight(room.cpu(), room.free());
   }
 
   private static double part(int left, int largest) {

@@ -217,4 +217,9 @@ public final class Allocator {
   public AllocationPolicy nodePolicy(PodRequest pod) {
     return policies.ofNodes(pod.wishes());
   }
+
+  /** The policy that orders a node's cards for the pod. */
+  AllocationPolicy cardPolicy(PodRequest pod) {
+    return policies.ofCards(pod.wishes());
+  }
 }

@@ -51,10 +51,7 @@ public final class NodeRanking {
       List<Standing> nodes,
       AllocationPolicy policy,
       Supplier<Map<String, Long>> left) {
-    Map<String, Double> tolls =
-        policy.takesTolls() && pod.wishes().types().isEmpty() && pod.demand().asksForVgpu()
-            ? policy.tolls(left.get())
-            : Map.of();
+    Map<String, Double> tolls = tolls(pod, policy, left);
     List<Assessed> ranked = new ArrayList<>(nodes.size());
     for (Standing node : nodes) {
       looks.at(pod, node, Look.QUICK).map(a -> a.less(tolls)).ifPresent(ranked::add);
@@ -63,9 +60,29 @@ public final class NodeRanking {
     if (policy.deepNodes() > 0) {
       List<Assessed> best = ranked.subList(0, Math.min(policy.deepNodes(), ranked.size()));
       // the scores of the two looks do not compare: those behind stay behind, in their order
-      best.replaceAll(a -> looks.at(pod, a.node(), Look.DEEP).map(d -> d.less(tolls)).orElse(a));
+      best.replaceAll(a -> deep(pod, a.node(), tolls).orElse(a));
       best.sort(ORDER);
     }
     return ranked;
+  }
+
+  /** What pods that would run on any model have to pay for those that some insist on. */
+  static Map<String, Double> tolls(
+      PodRequest pod, AllocationPolicy policy, Supplier<Map<String, Long>> left) {
+    return policy.takesTolls() && pod.wishes().types().isEmpty() && pod.demand().asksForVgpu()
+        ? policy.tolls(left.get())
+        : Map.of();
+  }
+
+  /** The nodes that a quick look found best, ranked again at a deep one. */
+  List<Assessed> deep(PodRequest pod, List<Standing> best, Map<String, Double> tolls) {
+    List<Assessed> ranked = new ArrayList<>(best.size());
+    best.forEach(node -> deep(pod, node, tolls).ifPresent(ranked::add));
+    ranked.sort(ORDER);
+    return ranked;
+  }
+
+  private Optional<Assessed> deep(PodRequest pod, Standing node, Map<String, Double> tolls) {
+    return looks.at(pod, node, Look.DEEP).map(d -> d.less(tolls));
   }
 }

@@ -1,10 +1,7 @@
 package io.vgpu.control.scheduler;
 
-import io.vgpu.control.cluster.CardSums;
 import io.vgpu.control.cluster.ClusterSnapshot;
 import io.vgpu.control.cluster.Footprint;
-import io.vgpu.control.cluster.NodeOffer;
-import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.cluster.TopologyMode;
@@ -12,9 +9,7 @@ import io.vgpu.control.packing.Left;
 import io.vgpu.control.scheduler.FilterVerb.Hold;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.policy.Look;
-import io.vgpu.control.scheduler.policy.Weights;
 import io.vgpu.control.scheduler.topology.Alignment;
-import io.vgpu.control.scheduler.topology.Topology;
 import io.vgpu.model.PlacementPolicy;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -106,10 +101,9 @@ final class PrioritizeVerb {
     }
     long now = nanoTime.getAsLong();
     Alignment alignment = alignments.of(pod, snapshot::node);
-    Optional<QuickFit> quick = policy.sumsOnly() ? QuickFit.of(pod, alignment) : Optional.empty();
     Order order =
-        quick
-            .map(q -> bySums(pod, policy, q, nodes, now))
+        QuickRanking.of(pod, allocator, alignment, now)
+            .map(quick -> quick(pod, policy, quick, nodes, alignment, snapshot))
             .orElseGet(() -> byPlans(pod, policy, nodes, alignment, snapshot, now));
     if (fitnessOnly) {
       return new Scores(
@@ -125,7 +119,7 @@ final class PrioritizeVerb {
         levels,
         hold(pod, order, alignment),
         why(policy, nodes, order.ranked()),
-        best(pod, nodes, order, levels));
+        best(pod, policy, nodes, order, levels, alignment));
   }
 
   /**
@@ -138,38 +132,38 @@ final class PrioritizeVerb {
   /** {@code footprint}: empty where no cards have been chosen yet. */
   private record Place(Standing node, Optional<Footprint> footprint) {}
 
-  /** Where sums are all that counts no card is chosen. */
-  private Order bySums(
-      PodRequest pod, AllocationPolicy policy, QuickFit quick, Asked nodes, long now) {
-    Weights weights = Needs.weights(pod.demand());
-    long together = Allocator.together(pod);
-    TopologyMode mode = pod.wishes().topology();
-    int[] positions = new int[nodes.byName().length];
-    int[] fitness = new int[positions.length];
-    double[] scores = new double[positions.length];
-    int fits = 0;
-    for (int known : nodes.byName()) {
-      if (known == 0) {
-        continue;
-      }
-      int position = known - 1;
-      NodeView node = nodes.known(position);
-      CardSums sums = node.sumsFor(pod.pod().uid(), now);
-      if (node.offer() instanceof NodeOffer.Offered offered
-          && quick.refusal(offered, sums) == null) {
-        positions[fits] = position;
-        fitness[fits] = Topology.fitness(mode, offered, together);
-        scores[fits++] =
-            policy.ofSums(sums.total(), sums.used(), quick.total(offered, sums), weights);
-      }
+  /** Plans are made for those only that deserve a deep look. */
+  private Order quick(
+      PodRequest pod,
+      AllocationPolicy policy,
+      QuickRanking quick,
+      Asked nodes,
+      Alignment alignment,
+      ClusterSnapshot snapshot) {
+    Map<String, Double> tolls = NodeRanking.tolls(pod, policy, () -> left.of(snapshot.all()));
+    Ranked ranked = quick.rank(nodes, tolls);
+    Map<Standing, Integer> positions = new IdentityHashMap<>();
+    List<Standing> best = new ArrayList<>();
+    for (int rank = 0; rank < Math.min(policy.deepNodes(), ranked.size()); rank++) {
+      Standing node = quick.standing(nodes.known(ranked.position(rank)));
+      positions.put(node, ranked.position(rank));
+      best.add(node);
     }
-    Ranked ranked = Ranked.of(positions, fitness, scores, fits);
+    List<Assessed> deep = ranking(alignment).deep(pod, best, tolls);
+    Ranked all =
+        ranked.withFirst(
+            deep.stream().mapToInt(a -> positions.getOrDefault(a.node(), 0)).toArray(),
+            deep.stream().mapToDouble(Assessed::score).toArray());
     return new Order(
-        ranked,
+        all,
         rank ->
-            new Place(
-                nodes.known(ranked.position(rank)).standing(pod.pod().uid(), now, true),
-                Optional.empty()));
+            rank < deep.size()
+                ? new Place(deep.get(rank).node(), Optional.of(deep.get(rank).footprint()))
+                : new Place(quick.standing(nodes.known(all.position(rank))), Optional.empty()));
+  }
+
+  private NodeRanking ranking(Alignment alignment) {
+    return new NodeRanking((p, node, look) -> allocator.assess(p, node, look, alignment));
   }
 
   private Order byPlans(
@@ -189,8 +183,7 @@ final class PrioritizeVerb {
       }
     }
     List<Assessed> ranked =
-        new NodeRanking((p, node, look) -> allocator.assess(p, node, look, alignment))
-            .rank(pod, standings, policy, () -> left.of(snapshot.all()));
+        ranking(alignment).rank(pod, standings, policy, () -> left.of(snapshot.all()));
     return new Order(
         Ranked.inOrder(
             ranked.stream().mapToInt(a -> positions.getOrDefault(a.node(), 0)).toArray(),
@@ -200,19 +193,28 @@ final class PrioritizeVerb {
   }
 
   /** The best few with what their scores are made of. */
-  private List<Decision.Scored> best(PodRequest pod, Asked nodes, Order order, byte[] levels) {
+  private List<Decision.Scored> best(
+      PodRequest pod,
+      AllocationPolicy policy,
+      Asked nodes,
+      Order order,
+      byte[] levels,
+      Alignment alignment) {
     List<Decision.Scored> best = new ArrayList<>();
     Ranked ranked = order.ranked();
     for (int rank = 0; rank < Math.min(BEST_KEPT, ranked.size()); rank++) {
       int position = ranked.position(rank);
       Place place = order.places().apply(rank);
+      // sums are the same whatever the cards
+      Optional<Footprint> footprint =
+          policy.sumsOnly() ? place.footprint() : footprint(pod, place, alignment);
       best.add(
           new Decision.Scored(
               nodes.known(position).name(),
               levels[position],
               ranked.fitness(rank),
               ranked.score(rank),
-              allocator.scoreParts(pod, place.node(), place.footprint().orElse(Footprint.NONE))));
+              allocator.scoreParts(pod, place.node(), footprint.orElse(Footprint.NONE))));
     }
     return best;
   }
@@ -222,15 +224,19 @@ final class PrioritizeVerb {
       return Optional.empty();
     }
     Place best = order.places().apply(0);
-    return best.footprint()
-        .or(() -> planned(pod, best.node(), alignment))
+    return footprint(pod, best, alignment)
         .map(footprint -> new Hold(pod.pod().uid(), best.node().node().name(), footprint));
   }
 
-  private Optional<Footprint> planned(PodRequest pod, Standing node, Alignment alignment) {
-    return allocator.plan(pod, node, Look.QUICK, alignment) instanceof Verdict.Fits fits
-        ? Optional.of(fits.placement().footprint())
-        : Optional.empty();
+  private Optional<Footprint> footprint(PodRequest pod, Place place, Alignment alignment) {
+    return place
+        .footprint()
+        .or(
+            () ->
+                allocator.plan(pod, place.node(), Look.QUICK, alignment)
+                        instanceof Verdict.Fits fits
+                    ? Optional.of(fits.placement().footprint())
+                    : Optional.empty());
   }
 
   private static String why(AllocationPolicy policy, Asked nodes, Ranked ranked) {

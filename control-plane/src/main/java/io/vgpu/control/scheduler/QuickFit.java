@@ -7,6 +7,7 @@ import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.scheduler.Needs.Need;
 import io.vgpu.control.scheduler.Verdict.Refused;
+import io.vgpu.control.scheduler.policy.Glance;
 import io.vgpu.control.scheduler.topology.Alignment;
 import io.vgpu.control.scheduler.topology.Topology;
 import io.vgpu.model.DemandCheck;
@@ -75,6 +76,23 @@ final class QuickFit {
         yield gated != null ? Refused.bare(gated) : cards(offered, sums, all);
       }
     };
+  }
+
+  /**
+   * Puts a glance before a node that the pod fits on; the score is the policy's to say.
+   *
+   * @param cpuBefore milli-CPU that the node has left without the pod, and with it
+   */
+  void look(Glance glance, NodeOffer.Offered offered, CardSums sums, int cpuBefore, int cpuAfter) {
+    Need need = needs(offered, sums).containers().getFirst();
+    glance.start(sums, (int) number, cpuBefore, cpuAfter);
+    for (int at = 0; at < sums.size(); at++) {
+      if (able(offered.devices(), at, sums, need)) {
+        long memory = need.memory() == 0 ? sums.memory(at) : need.memory();
+        glance.able(
+            at, sums.share(at, need.cores(), memory), sums.leftWith(at, need.cores(), memory));
+      }
+    }
   }
 
   /** What the pod needs of the node in all. */

@@ -40,6 +40,25 @@ final class Ranked {
     return new Ranked(byFitness(sorted(keys), fitness), positions, fitness, scores);
   }
 
+  /**
+   * The same with the first ones in another order, at other scores.
+   *
+   * @param first their positions, best first: those of the first ranks, each once
+   */
+  Ranked withFirst(int[] first, double[] newScores) {
+    int[] ranks = order.clone();
+    double[] all = scores.clone();
+    for (int rank = 0; rank < first.length; rank++) {
+      for (int old = 0; old < first.length; old++) {
+        if (position(old) == first[rank]) {
+          ranks[rank] = order[old];
+          all[order[old]] = newScores[rank];
+        }
+      }
+    }
+    return new Ranked(ranks, positions, fitness, all);
+  }
+
   /** Sorted by somebody else. */
   static Ranked inOrder(int[] positions, int[] fitness, double[] scores) {
     int[] order = new int[positions.length];

@@ -3,6 +3,7 @@ package io.vgpu.control.scheduler.policy;
 import io.vgpu.model.Use;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How nodes are ranked and cards are ordered: a plug-in, which {@link Policies} knows by its word.
@@ -34,6 +35,22 @@ public interface AllocationPolicy {
    */
   default double ofSums(Use total, Use used, Use need, Weights weights) {
     throw new IllegalStateException(word() + " looks at more than the sums");
+  }
+
+  /**
+   * For quick looks at thousands of nodes; null where the policy has to be asked for an order of
+   * cards and for a score.
+   */
+  default @Nullable Glance glance() {
+    return null;
+  }
+
+  /**
+   * Chooses the cards of a node that a glance of this policy stands at, in {@link #order}, and
+   * gives it the {@link #score} of a quick look.
+   */
+  default double score(Glance glance) {
+    throw new IllegalStateException(word() + " has no glance");
   }
 
   /** How well the pod goes to the node with the cards chosen, higher is better. */

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fragmentation gradient descent (USENIX ATC'23): the node and the card where the placement makes
@@ -38,6 +39,20 @@ public final class Fgd implements AllocationPolicy {
     return now.enough()
         ? score(now.fragmented(choice.before().get()), now.fragmented(choice.after().get()))
         : fallback.score(choice);
+  }
+
+  @Override
+  public @Nullable Glance glance() {
+    WorkloadModel now = model.get();
+    return now.enough() ? new Glance(now) : null;
+  }
+
+  @Override
+  public double score(Glance glance) {
+    double beside = glance.fragmentedBesideIt();
+    glance.choose((g, at) -> score(beside, g.fragmentedWithout(at)), false);
+    double before = glance.fragmentedBefore();
+    return score(before, glance.fragmentedAfter());
   }
 
   private static double score(double before, double after) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks several pods ahead: the node and the card where the placement destroys the least of what
@@ -59,6 +60,23 @@ public final class Foresight implements AllocationPolicy {
     return gain(now, value(now, before, choice.look()), after, choice.look())
         + taken
         + TIGHT_WEIGHT * now.tight(after);
+  }
+
+  @Override
+  public @Nullable Glance glance() {
+    WorkloadModel now = model.get();
+    return now.enough() ? new Glance(now) : null;
+  }
+
+  @Override
+  public double score(Glance glance) {
+    glance.fragmentedBesideIt();
+    glance.choose((g, at) -> -FRAGMENT_WEIGHT * g.fragmentedWithout(at), true);
+    int freeBefore = glance.free();
+    double before = -FRAGMENT_WEIGHT * glance.fragmentedBefore();
+    double after = -FRAGMENT_WEIGHT * glance.fragmentedAfter();
+    int taken = freeBefore - glance.free();
+    return after - before + taken + TIGHT_WEIGHT * glance.tightAfter();
   }
 
   @Override

@@ -1,0 +1,113 @@
+package io.vgpu.control.scheduler;
+
+import io.vgpu.control.cluster.CardSums;
+import io.vgpu.control.cluster.NodeOffer;
+import io.vgpu.control.cluster.NodeView;
+import io.vgpu.control.cluster.PodRequest;
+import io.vgpu.control.cluster.Standing;
+import io.vgpu.control.cluster.TopologyMode;
+import io.vgpu.control.packing.Room;
+import io.vgpu.control.scheduler.policy.AllocationPolicy;
+import io.vgpu.control.scheduler.policy.Glance;
+import io.vgpu.control.scheduler.policy.Weights;
+import io.vgpu.control.scheduler.topology.Alignment;
+import io.vgpu.control.scheduler.topology.Topology;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ranks thousands of nodes for a pod of one container without a plan for each: the order and the
+ * scores of a {@link NodeRanking} at a quick look (a property test holds them together). One pod,
+ * one thread.
+ */
+final class QuickRanking {
+  private final PodRequest pod;
+  private final AllocationPolicy policy;
+  private final QuickFit quick;
+  private final @Nullable Glance glance;
+  private final Weights weights;
+  private final long together;
+  private final long now;
+
+  private QuickRanking(
+      PodRequest pod,
+      AllocationPolicy policy,
+      QuickFit quick,
+      @Nullable Glance glance,
+      long nowNanos) {
+    this.pod = pod;
+    this.policy = policy;
+    this.quick = quick;
+    this.glance = glance;
+    this.weights = Needs.weights(pod.demand());
+    this.together = Allocator.together(pod);
+    this.now = nowNanos;
+  }
+
+  /** Where the policy looks at sums alone, or can choose cards at a glance. */
+  static Optional<QuickRanking> of(
+      PodRequest pod, Allocator allocator, Alignment alignment, long nowNanos) {
+    AllocationPolicy policy = allocator.nodePolicy(pod);
+    boolean sums = policy.sumsOnly();
+    Glance glance =
+        !sums && pod.wishes().topology() == TopologyMode.NONE && allocator.cardPolicy(pod) == policy
+            ? policy.glance()
+            : null;
+    return sums || glance != null
+        ? QuickFit.of(pod, alignment)
+            .map(quick -> new QuickRanking(pod, policy, quick, glance, nowNanos))
+        : Optional.empty();
+  }
+
+  /** All nodes that fit; {@code tolls}: see {@link Assessed#less}. */
+  Ranked rank(Asked nodes, Map<String, Double> tolls) {
+    int[] positions = new int[nodes.byName().length];
+    int[] fitness = new int[positions.length];
+    double[] scores = new double[positions.length];
+    int fits = 0;
+    for (int known : nodes.byName()) {
+      if (known > 0) {
+        NodeView node = nodes.known(known - 1);
+        CardSums sums = node.sumsFor(pod.pod().uid(), now);
+        if (node.offer() instanceof NodeOffer.Offered offered
+            && quick.refusal(offered, sums) == null) {
+          positions[fits] = known - 1;
+          fitness[fits] = Topology.fitness(pod.wishes().topology(), offered, together);
+          scores[fits++] = score(node, offered, sums, tolls);
+        }
+      }
+    }
+    return Ranked.of(positions, fitness, scores, fits);
+  }
+
+  private double score(
+      NodeView node, NodeOffer.Offered offered, CardSums sums, Map<String, Double> tolls) {
+    Glance at = glance;
+    if (at == null) {
+      return policy.ofSums(sums.total(), sums.used(), quick.total(offered, sums), weights);
+    }
+    long cpu =
+        node.inFlight().isEmpty()
+            ? node.hostTotal().cpuMilli() - node.hostUsed().cpuMilli()
+            : standing(node).host().cpuMilli();
+    quick.look(at, offered, sums, Room.bounded(cpu), Room.bounded(cpu - pod.host().cpuMilli()));
+    double score = policy.score(at);
+    return tolls.isEmpty() ? score : score - toll(at, offered, tolls);
+  }
+
+  private static double toll(Glance at, NodeOffer.Offered offered, Map<String, Double> tolls) {
+    double toll = 0;
+    for (int card = 0; card < offered.devices().size(); card++) {
+      if (at.taken(card)) {
+        toll += tolls.getOrDefault(offered.devices().get(card).type(), 0.0) * at.share(card);
+      }
+    }
+    return toll;
+  }
+
+  /** The node as it stands for the pod. */
+  Standing standing(NodeView node) {
+    return node.standing(pod.pod().uid(), now, true);
+  }
+}
