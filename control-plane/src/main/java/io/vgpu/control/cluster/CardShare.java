@@ -1,5 +1,7 @@
 package io.vgpu.control.cluster;
 
+import io.vgpu.model.Use;
+
 /** What a use of a card is of the whole, in thousandths: both cores and memory are hard limits. */
 public final class CardShare {
   /** One whole card. */

@@ -2,9 +2,9 @@ package io.vgpu.control.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vgpu.claim.ClaimReader;
 import io.vgpu.claim.ClaimSeal;
 import io.vgpu.claim.Names;
-import io.vgpu.control.cluster.ClaimReader;
 import io.vgpu.control.cluster.ClusterState;
 import io.vgpu.control.cluster.Footprint;
 import io.vgpu.control.cluster.Host;
@@ -13,7 +13,6 @@ import io.vgpu.control.cluster.NodeRecord;
 import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
-import io.vgpu.control.cluster.Use;
 import io.vgpu.control.packing.ClusterShape;
 import io.vgpu.control.packing.Left;
 import io.vgpu.control.packing.Shape;
@@ -25,6 +24,7 @@ import io.vgpu.control.testing.Pods;
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.PlacementPolicy;
+import io.vgpu.model.Use;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
