@@ -34,6 +34,7 @@ import io.vgpu.agent.measure.Measurements;
 import io.vgpu.agent.measure.PodScope;
 import io.vgpu.agent.measure.Reservations;
 import io.vgpu.agent.measure.ReservedSeries;
+import io.vgpu.agent.kube.UnservedResources;
 import io.vgpu.agent.memory.ContextVerticle;
 import io.vgpu.agent.memory.RefusalNews;
 import io.vgpu.agent.memory.RefusalVerticle;
@@ -77,6 +78,7 @@ public final class Agent {
   private static final Logger log = LoggerFactory.getLogger(Agent.class);
   private static final Duration STOP_STEP = Duration.ofSeconds(5);
   private static final Duration SAMPLE_DEADLINE = Duration.ofSeconds(2);
+  private static final Duration UNSERVED_PAUSE = Duration.ofSeconds(5);
   private static final int FAILED = 1;
 
   /** What a sub-command runs (D12). */
@@ -338,6 +340,11 @@ public final class Agent {
     await(
         vertx.deployVerticle(
             publisher, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD)));
+    await(
+        vertx.deployVerticle(
+            new UnservedResources(
+                kube.get(), config.nodeName(), PluginWiring.unserved(config), UNSERVED_PAUSE),
+            new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD)));
     PluginWiring plugin =
         new PluginWiring(
             config,

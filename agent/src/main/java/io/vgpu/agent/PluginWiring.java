@@ -7,6 +7,7 @@ import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.deviceplugin.DevicePlugin;
 import io.vgpu.agent.deviceplugin.DevicePluginConfig;
+import io.vgpu.agent.deviceplugin.PlainPlugins;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
 import io.vgpu.agent.gpu.GpuInventory;
 import io.vgpu.agent.kube.KubeletPods;
@@ -29,6 +30,7 @@ import io.vgpu.runtime.Lane;
 import io.vgpu.runtime.UsageException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -52,6 +54,7 @@ final class PluginWiring {
   private final PodWriter writer;
   private final KubeEvents events;
   private final DevicePlugin plugin;
+  private final PlainPlugins plain;
 
   /** Builds; nothing runs before {@link #start}. */
   PluginWiring(
@@ -114,6 +117,29 @@ final class PluginWiring {
                 meters,
                 clock,
                 System::nanoTime));
+    plain =
+        new PlainPlugins(
+            new PlainPlugins.Wanted(
+                config.gates().on(AgentGate.GPU_CORE_RESOURCE_PLUGIN),
+                config.gates().on(AgentGate.GPU_MEMORY_RESOURCE_PLUGIN)),
+            config.names(),
+            config.kubelet().devicePluginDir(),
+            inventory,
+            bus,
+            System::nanoTime,
+            meters);
+  }
+
+  /** Resources that the kubelet may still know from before, and that nobody here serves. */
+  static List<String> unserved(AgentConfig config) {
+    List<String> unserved = new ArrayList<>();
+    if (!config.gates().on(AgentGate.GPU_CORE_RESOURCE_PLUGIN)) {
+      unserved.add(config.names().vgpuCores());
+    }
+    if (!config.gates().on(AgentGate.GPU_MEMORY_RESOURCE_PLUGIN)) {
+      unserved.add(config.names().vgpuMemory());
+    }
+    return List.copyOf(unserved);
   }
 
   private static Optional<NodeSelf> self(KubeClient kube, AgentConfig config) {
@@ -167,6 +193,7 @@ final class PluginWiring {
   /** Notes and files in order first, then registration. */
   Future<?> start() {
     nodePods.start(pod -> plugin.podGone());
+    plain.start(); // first: a pod that asks for slots may ask for these too
     return plugin.start();
   }
 
@@ -176,6 +203,7 @@ final class PluginWiring {
         .stop()
         .andThen(
             done -> {
+              plain.stop();
               nodePods.close();
               writer.close();
               events.close();
@@ -207,6 +235,8 @@ final class PluginWiring {
 
   /** What is still waited for. */
   List<String> missing() {
-    return plugin.missing();
+    List<String> missing = new ArrayList<>(plugin.missing());
+    missing.addAll(plain.missing());
+    return missing;
   }
 }

@@ -7,9 +7,9 @@ import io.vgpu.runtime.FeatureGate;
  * does with them.
  */
 public enum AgentGate implements FeatureGate {
-  GPU_CORE_RESOURCE_PLUGIN("GPUCoreResourcePlugin", false, false, "serve vgpu-cores as a resource"),
+  GPU_CORE_RESOURCE_PLUGIN("GPUCoreResourcePlugin", false, true, "serve vgpu-cores as a resource"),
   GPU_MEMORY_RESOURCE_PLUGIN(
-      "GPUMemoryResourcePlugin", false, false, "serve vgpu-memory as a resource"),
+      "GPUMemoryResourcePlugin", false, true, "serve vgpu-memory as a resource"),
   ALLOCATION_FAILURE_RESCHEDULE(
       "AllocationFailureReschedule", false, true, "mark pods whose allocation failed on this node"),
   TOPOLOGY_AWARE_GPU_ALLOCATION(

@@ -1,8 +1,10 @@
 package io.vgpu.agent.deviceplugin;
 
+import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.vgpu.agent.gpu.GpuInventory;
+import io.vgpu.agent.kubelet.OpenStreams;
 import io.vgpu.model.GpuDevice;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,21 +13,33 @@ import k8s.deviceplugin.v1beta1.Device;
 import k8s.deviceplugin.v1beta1.ListAndWatchResponse;
 
 /**
- * What the kubelet sees of the cards: one id per slot, no topology, because hints would make it
- * take aligned ids without asking us (node-agent.md 2.4, 2.7). Sent when a stream opens and again
- * when the list changed. Any thread.
+ * What the kubelet sees of a resource: sent when a stream opens and again when the list changed
+ * (node-agent.md 2.4). Any thread.
  */
 final class DeviceList {
+  static final String UNHEALTHY = "Unhealthy";
   private static final int MAX_STREAMS = 16;
 
   private final Supplier<ListAndWatchResponse> current;
   private final List<ServerCallStreamObserver<ListAndWatchResponse>> streams = new ArrayList<>();
   private ListAndWatchResponse sent = ListAndWatchResponse.getDefaultInstance();
 
-  DeviceList(GpuInventory inventory, boolean numaHints) {
-    this.current = () -> of(inventory.published().devices(), numaHints);
+  /** {@code current} makes the list of now; called under this object's lock. */
+  DeviceList(Supplier<ListAndWatchResponse> current) {
+    this.current = current;
   }
 
+  /** Slots of cards: those of {@code vgpu-number}. */
+  static DeviceList slots(GpuInventory inventory, boolean numaHints) {
+    return new DeviceList(() -> of(inventory.published().devices(), numaHints));
+  }
+
+  /** The kubelet's word. */
+  static String health(boolean healthy) {
+    return healthy ? "Healthy" : UNHEALTHY;
+  }
+
+  /** One id per slot, no topology: hints would make the kubelet take aligned ids unasked (2.7). */
   static ListAndWatchResponse of(List<GpuDevice> devices, boolean numaHints) {
     ListAndWatchResponse.Builder list = ListAndWatchResponse.newBuilder();
     for (GpuDevice d : devices) {
@@ -33,7 +47,7 @@ final class DeviceList {
         Device.Builder device =
             list.addDevicesBuilder()
                 .setID(DeviceIds.of(d.uuid(), n))
-                .setHealth(d.healthy() ? "Healthy" : "Unhealthy");
+                .setHealth(health(d.healthy()));
         if (numaHints && d.numa() >= 0) {
           device.getTopologyBuilder().addNodesBuilder().setID(d.numa());
         }
@@ -42,8 +56,13 @@ final class DeviceList {
     return list.build();
   }
 
+  /** Whether there is anything to list now; without devices a resource is not registered. */
+  boolean isEmpty() {
+    return current.get().getDevicesCount() == 0;
+  }
+
   /** Adds a stream and sends the list; false when there are too many. */
-  synchronized boolean open(StreamObserver<ListAndWatchResponse> stream) {
+  private synchronized boolean open(StreamObserver<ListAndWatchResponse> stream) {
     if (streams.size() >= MAX_STREAMS) {
       return false;
     }
@@ -53,7 +72,23 @@ final class DeviceList {
     return true;
   }
 
-  synchronized void closed(StreamObserver<ListAndWatchResponse> stream) {
+  /** A kubelet's call: the list now, and again with each change, until the stream ends. */
+  void serve(StreamObserver<ListAndWatchResponse> observer, OpenStreams open) {
+    var stream = (ServerCallStreamObserver<ListAndWatchResponse>) observer;
+    stream.setOnCancelHandler(
+        () -> {
+          closed(observer);
+          open.ended();
+        });
+    open.opened();
+    if (!open(observer)) {
+      open.ended();
+      observer.onError(
+          Status.RESOURCE_EXHAUSTED.withDescription("too many ListAndWatch streams").asException());
+    }
+  }
+
+  private synchronized void closed(StreamObserver<ListAndWatchResponse> stream) {
     streams.removeIf(s -> s == stream);
   }
 
@@ -68,10 +103,5 @@ final class DeviceList {
         }
       }
     }
-  }
-
-  /** Devices in the last list. */
-  synchronized int size() {
-    return sent.getDevicesCount();
   }
 }

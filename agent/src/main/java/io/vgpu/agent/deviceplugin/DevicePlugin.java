@@ -139,7 +139,7 @@ public final class DevicePlugin {
             with.bus(),
             with.clock(),
             nanoTime);
-    this.devices = new DeviceList(with.inventory(), config.numaHints());
+    this.devices = DeviceList.slots(with.inventory(), config.numaHints());
     Admission admission =
         new Admission(
             config.node(),
@@ -171,6 +171,7 @@ public final class DevicePlugin {
             socket,
             config.pluginDir().resolve("kubelet.sock"),
             names.vgpuNumber(),
+            KubeletRegistrar.options(),
             streams,
             () -> startUp.noteWhoWaits(Deadline.in(NOTE_LIMIT, nanoTime)),
             with.registered(),

@@ -1,7 +1,6 @@
 package io.vgpu.agent.deviceplugin;
 
 import io.grpc.Status;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -59,18 +58,7 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
 
   @Override
   public void listAndWatch(Empty request, StreamObserver<ListAndWatchResponse> observer) {
-    var stream = (ServerCallStreamObserver<ListAndWatchResponse>) observer;
-    stream.setOnCancelHandler(
-        () -> {
-          devices.closed(observer);
-          streams.ended();
-        });
-    streams.opened();
-    if (!devices.open(observer)) {
-      streams.ended();
-      observer.onError(
-          Status.RESOURCE_EXHAUSTED.withDescription("too many ListAndWatch streams").asException());
-    }
+    devices.serve(observer, streams);
   }
 
   @Override

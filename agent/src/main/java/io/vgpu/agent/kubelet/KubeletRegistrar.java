@@ -56,6 +56,7 @@ public final class KubeletRegistrar {
   private final KubeletSocket socket;
   private final Path kubeletSocket;
   private final String resource;
+  private final DevicePluginOptions options;
   private final OpenStreams streams;
   private final Runnable beforeRegister;
   private final Runnable registered;
@@ -76,6 +77,8 @@ public final class KubeletRegistrar {
 
   /**
    * @param kubeletSocket the kubelet's registration socket, {@code kubelet.sock}
+   * @param options sent with the registration, and to be answered by the service alike: some
+   *     kubelets trust these and never ask (weakness 13-15)
    * @param beforeRegister runs before each try, while the kubelet cannot ask us; bounds itself
    * @param registered runs after each registration; must not block
    */
@@ -84,6 +87,7 @@ public final class KubeletRegistrar {
       KubeletSocket socket,
       Path kubeletSocket,
       String resource,
+      DevicePluginOptions options,
       OpenStreams streams,
       Runnable beforeRegister,
       Runnable registered,
@@ -93,6 +97,7 @@ public final class KubeletRegistrar {
     this.socket = socket;
     this.kubeletSocket = kubeletSocket;
     this.resource = resource;
+    this.options = options;
     this.streams = streams;
     this.beforeRegister = beforeRegister;
     this.registered = registered;
@@ -218,8 +223,7 @@ public final class KubeletRegistrar {
                       .setVersion("v1beta1")
                       .setEndpoint(socket.endpoint())
                       .setResourceName(resource)
-                      // some kubelets trust these and never ask for the options
-                      .setOptions(options())
+                      .setOptions(options)
                       .build());
       while (socket.isPublished()) {
         try {
@@ -242,7 +246,7 @@ public final class KubeletRegistrar {
     }
   }
 
-  /** What the plugin wants to be asked: always the preferred allocation (D3), and before starts. */
+  /** What {@code vgpu-number} wants: always the preferred allocation (D3), and before starts. */
   public static DevicePluginOptions options() {
     return DevicePluginOptions.newBuilder()
         .setPreStartRequired(true)

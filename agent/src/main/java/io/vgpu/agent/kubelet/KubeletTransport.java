@@ -18,6 +18,9 @@ public final class KubeletTransport implements AutoCloseable {
   /** A node's whole pod-resources answer; Vert.x and grpc-java would stop at 4 MiB and less. */
   public static final int MAX_MESSAGE = 16 << 20;
 
+  /** What the kubelet takes in one message: its client keeps gRPC's default. */
+  public static final int KUBELET_MAX_MESSAGE = 4 << 20;
+
   private final EventLoopGroup group =
       new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
 

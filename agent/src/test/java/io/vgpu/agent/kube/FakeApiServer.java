@@ -30,6 +30,7 @@ public final class FakeApiServer implements AutoCloseable {
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final BlockingQueue<Write> writes = new ArrayBlockingQueue<>(10_000);
   private final AtomicInteger failures = new AtomicInteger();
+  private volatile int failureCode = 503;
 
   /** Path to JSON. */
   public final Map<String, String> answers = new ConcurrentHashMap<>();
@@ -67,7 +68,18 @@ public final class FakeApiServer implements AutoCloseable {
 
   /** The next writes fail with 503. */
   public void failNext(int writes) {
+    failNext(writes, 503);
+  }
+
+  /** The next writes fail with this code. */
+  public void failNext(int writes, int code) {
+    failureCode = code;
     failures.set(writes);
+  }
+
+  /** Writes that were taken and that nobody asked {@link #next} for. */
+  public int unread() {
+    return writes.size();
   }
 
   /** The next write of a kind of object; fails when none comes in time. */
@@ -94,7 +106,7 @@ public final class FakeApiServer implements AutoCloseable {
         String json = answers.get(path);
         send(exchange, json == null ? 404 : 200, json == null ? status(404) : json);
       } else if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
-        send(exchange, 503, status(503));
+        send(exchange, failureCode, status(failureCode));
       } else {
         writes.add(new Write(exchange.getRequestMethod(), path, body, authorization));
         send(
