@@ -14,6 +14,7 @@ import io.vertx.core.net.KeyCertOptions;
 import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
+import io.vgpu.agent.deviceplugin.Injection;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
 import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.DriverInfo;
@@ -175,6 +176,7 @@ public final class Agent {
     if (role == Role.MONITOR) {
       follow(vertx, inventory, bus, text -> {});
     } else {
+      cards.mig().check(inventory.cards());
       startPlugin(vertx, driver, info, gpus, partitioned, inventory, samples, lanes, bus);
     }
   }
@@ -238,7 +240,7 @@ public final class Agent {
     boolean topology = config.gates().on(AgentGate.TOPOLOGY_AWARE_GPU_ALLOCATION);
     gpus.stream()
         .filter(PhysicalGpu::mig)
-        .forEach(g -> log.warn("card in MIG mode serves no vGPU [gpu: {}]", g.uuid()));
+        .forEach(g -> log.info("card in MIG mode serves no vGPU [gpu: {}]", g.uuid()));
     return new NodeGpus(
         gpus,
         config.cards().division(),
@@ -327,6 +329,7 @@ public final class Agent {
 
     Partitions partitions = partitions(vertx, partitioned, lanes);
     KubeClient kube = kube(vertx);
+    Injection injection = InjectionWiring.prepare(config, inventory);
     NodePublisher publisher =
         new NodePublisher(
             kube.get(),
@@ -353,6 +356,7 @@ public final class Agent {
             shim,
             partitions,
             installed,
+            injection,
             lanes.files(),
             bus,
             filter,

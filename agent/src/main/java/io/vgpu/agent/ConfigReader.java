@@ -1,20 +1,23 @@
 package io.vgpu.agent;
 
 import io.vgpu.agent.config.AgentConfig;
-import io.vgpu.agent.config.AgentConfig.DeviceListStrategy;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.config.MpsDevices;
 import io.vgpu.agent.config.NodeFile;
 import io.vgpu.agent.config.NodeFileEntry;
 import io.vgpu.agent.config.Unsupported;
 import io.vgpu.agent.gpu.DeviceSelection;
+import io.vgpu.agent.gpu.MigStrategy;
 import io.vgpu.agent.gpu.XidRules;
+import io.vgpu.agent.inject.ExtraMode;
+import io.vgpu.agent.inject.ListStrategy;
 import io.vgpu.agent.shim.ShimPaths;
 import io.vgpu.claim.Names;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.runtime.FeatureGates;
 import io.vgpu.runtime.UsageException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -43,11 +46,10 @@ final class ConfigReader {
   static AgentConfig read(
       CommonFlags common, PluginFlags plugin, MonitorFlags monitor, NodeFileEntry file) {
     FeatureGates<AgentGate> gates = gates(common.featureGates);
-    refuse(common, plugin, monitor);
+    refuse(common, monitor);
     if (common.nodeName.isBlank()) {
       throw new UsageException("--node-name (or NODE_NAME): must not be empty");
     }
-    refuseMig(file.migStrategy().orElse(plugin.migStrategy));
     return new AgentConfig(
         common.nodeName,
         new Names(common.domain),
@@ -65,8 +67,8 @@ final class ConfigReader {
             plugin.podResourcesSocket,
             Optional.of(plugin.kubeletEndpoint).filter(e -> !e.isBlank()),
             Optional.ofNullable(plugin.kubeletCaFile),
-            plugin.numaHints,
-            strategies(file.deviceListStrategy().orElse(plugin.deviceListStrategy))),
+            plugin.numaHints),
+        injected(plugin, file),
         ops(common, monitor),
         gates);
   }
@@ -82,17 +84,11 @@ final class ConfigReader {
     return gates;
   }
 
-  private static void refuse(CommonFlags c, PluginFlags p, MonitorFlags m) {
+  private static void refuse(CommonFlags c, MonitorFlags m) {
     Unsupported.check("--kube-api-qps", c.kubeApiQps, 20);
     Unsupported.check("--kube-api-burst", c.kubeApiBurst, 30);
     Unsupported.check("--cgroup-driver", c.cgroupDriver, "");
     Unsupported.check("--pprof-bind-port", c.pprofBindPort, 0);
-    Unsupported.check("--gds-enabled", p.gdsEnabled, false);
-    Unsupported.check("--mofed-enabled", p.mofedEnabled, false);
-    Unsupported.check("--gdrcopy-enabled", p.gdrcopyEnabled, false);
-    Unsupported.check("--imex-channel-ids", p.imexChannelIds, "");
-    Unsupported.check("--imex-required", p.imexRequired, false);
-    Unsupported.check("--cdi-annotation-prefix", p.cdiAnnotationPrefix, "cdi.k8s.io/");
     Unsupported.check("--enable-dra-monitor", m.enableDraMonitor, false);
   }
 
@@ -115,15 +111,12 @@ final class ConfigReader {
         common.opsBindAddress, common.opsBindPort, m.minScrapeInterval, m.enableRbac, tls);
   }
 
-  private static void refuseMig(String strategy) {
-    switch (strategy) {
-      case "none", "mixed" -> {}
-      case "single" ->
-          throw new UsageException("--mig-strategy: \"single\" is not supported in this release");
-      default ->
-          throw new UsageException(
-              "--mig-strategy: \"" + strategy + "\" must be none, single or mixed");
-    }
+  private static MigStrategy mig(String word) {
+    return MigStrategy.of(word)
+        .orElseThrow(
+            () ->
+                new UsageException(
+                    "--mig-strategy: \"" + word + "\" must be none, single or mixed"));
   }
 
   private static AgentConfig.Cards cards(CommonFlags c, PluginFlags p, NodeFileEntry file) {
@@ -141,6 +134,7 @@ final class ConfigReader {
             file.deviceMemoryFactor().orElse(p.deviceMemoryFactor),
             file.deviceMemoryScaling().orElse(p.deviceMemoryScaling)),
         file.excludeDevices().orElseGet(() -> DeviceSelection.parse(p.excludeDevices)),
+        mig(file.migStrategy().orElse(p.migStrategy)),
         XidRules.parse(c.disableHealthChecks, c.enableHealthChecks),
         c.cardSampleInterval);
   }
@@ -168,23 +162,53 @@ final class ConfigReader {
         p.contextSampleInterval);
   }
 
-  private static Set<DeviceListStrategy> strategies(List<String> names) {
-    Set<DeviceListStrategy> strategies = EnumSet.noneOf(DeviceListStrategy.class);
+  private static AgentConfig.Injected injected(PluginFlags p, NodeFileEntry file) {
+    Set<ExtraMode> extras = EnumSet.noneOf(ExtraMode.class);
+    if (file.gdsEnabled().orElse(p.gdsEnabled)) {
+      extras.add(ExtraMode.GDS);
+    }
+    if (file.mofedEnabled().orElse(p.mofedEnabled)) {
+      extras.add(ExtraMode.MOFED);
+    }
+    if (file.gdrcopyEnabled().orElse(p.gdrcopyEnabled)) {
+      extras.add(ExtraMode.GDRCOPY);
+    }
+    return new AgentConfig.Injected(
+        strategies(file.deviceListStrategy().orElse(p.deviceListStrategy)),
+        p.cdiRoot,
+        p.cdiAnnotationPrefix,
+        extras,
+        file.imex()
+            .orElseGet(() -> new AgentConfig.Imex(channels(p.imexChannelIds), p.imexRequired)));
+  }
+
+  private static Set<ListStrategy> strategies(List<String> names) {
+    Set<ListStrategy> strategies = EnumSet.noneOf(ListStrategy.class);
     for (String name : names) {
-      switch (name.strip()) {
-        case "envvar" -> strategies.add(DeviceListStrategy.ENVVAR);
-        case "volume-mounts" -> strategies.add(DeviceListStrategy.VOLUME_MOUNTS);
-        case "cdi-annotations", "cdi-cri" ->
-            throw new UsageException(
-                "--device-list-strategy: \"" + name + "\" is not supported in this release");
-        default ->
-            throw new UsageException(
-                "--device-list-strategy: \""
-                    + name
-                    + "\" must be envvar, volume-mounts, cdi-annotations or cdi-cri");
-      }
+      strategies.add(
+          ListStrategy.of(name.strip())
+              .orElseThrow(
+                  () ->
+                      new UsageException(
+                          "--device-list-strategy: \""
+                              + name
+                              + "\" must be envvar, volume-mounts, cdi-annotations or cdi-cri")));
     }
     return strategies;
+  }
+
+  private static List<Integer> channels(String list) {
+    List<Integer> ids = new ArrayList<>();
+    for (String item : list.split(",", -1)) {
+      if (!item.isBlank()) {
+        try {
+          ids.add(Integer.parseInt(item.strip()));
+        } catch (NumberFormatException e) {
+          throw new UsageException("--imex-channel-ids: \"" + list + "\" must be empty or 0");
+        }
+      }
+    }
+    return ids;
   }
 
   private static Duration seconds(String flag, int value) {

@@ -11,7 +11,8 @@ final class PluginFlags {
   @Option(
       names = "--device-list-strategy",
       split = ",",
-      description = "how a container is told its cards: envvar, volume-mounts, or both")
+      description =
+          "how a container is given its cards, one or more of: envvar, volume-mounts, cdi-annotations, cdi-cri")
   List<String> deviceListStrategy = List.of("envvar");
 
   @Option(names = "--device-split-count", description = "containers that may share a card")
@@ -112,7 +113,8 @@ final class PluginFlags {
 
   @Option(
       names = "--mig-strategy",
-      description = "none or mixed; MIG resources are not served in this release")
+      description =
+          "cards in MIG mode: none (left alone), mixed (slices beside shared cards) or single (only slices, all alike)")
   String migStrategy = "mixed";
 
   @Option(
@@ -131,37 +133,40 @@ final class PluginFlags {
       names = "--gds-enabled",
       arity = "0..1",
       fallbackValue = "true",
-      description = "only the default is supported in this release")
+      description = "let containers read storage straight into cards (GPUDirect Storage)")
   boolean gdsEnabled;
 
   @Option(
       names = "--mofed-enabled",
       arity = "0..1",
       fallbackValue = "true",
-      description = "only the default is supported in this release")
+      description = "let containers reach cards from the network (Mellanox OFED)")
   boolean mofedEnabled;
 
   @Option(
       names = "--gdrcopy-enabled",
       arity = "0..1",
       fallbackValue = "true",
-      description = "only the default is supported in this release")
+      description = "let containers map memory of cards (GDRCopy)")
   boolean gdrcopyEnabled;
 
   @Option(
       names = "--imex-channel-ids",
-      description = "only the default is supported in this release")
+      description = "IMEX channels that containers with a card get: none, or 0")
   String imexChannelIds = "";
 
   @Option(
       names = "--imex-required",
       arity = "0..1",
       fallbackValue = "true",
-      description = "only the default is supported in this release")
+      description = "do not start where a channel of --imex-channel-ids is missing")
   boolean imexRequired;
+
+  @Option(names = "--cdi-root", description = "folder where container runtimes look for CDI specs")
+  Path cdiRoot = Path.of("/var/run/cdi");
 
   @Option(
       names = "--cdi-annotation-prefix",
-      description = "only the default is supported in this release")
+      description = "prefix of the annotation that names a container's CDI devices")
   String cdiAnnotationPrefix = "cdi.k8s.io/";
 }

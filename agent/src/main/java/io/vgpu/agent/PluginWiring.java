@@ -7,6 +7,7 @@ import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.deviceplugin.DevicePlugin;
 import io.vgpu.agent.deviceplugin.DevicePluginConfig;
+import io.vgpu.agent.deviceplugin.Injection;
 import io.vgpu.agent.deviceplugin.PlainPlugins;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
 import io.vgpu.agent.gpu.GpuInventory;
@@ -32,10 +33,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,6 +63,7 @@ final class PluginWiring {
       ShimWriter shim,
       Partitions partitions,
       ShimFolders.Installed installed,
+      Injection injection,
       Lane files,
       EventBusPort bus,
       ResponseFilter filter,
@@ -104,6 +104,7 @@ final class PluginWiring {
                 inventory,
                 shim,
                 partitions,
+                injection,
                 seal,
                 () -> policy,
                 nodePods,
@@ -121,10 +122,12 @@ final class PluginWiring {
         new PlainPlugins(
             new PlainPlugins.Wanted(
                 config.gates().on(AgentGate.GPU_CORE_RESOURCE_PLUGIN),
-                config.gates().on(AgentGate.GPU_MEMORY_RESOURCE_PLUGIN)),
+                config.gates().on(AgentGate.GPU_MEMORY_RESOURCE_PLUGIN),
+                config.cards().mig().servesSlices()),
             config.names(),
             config.kubelet().devicePluginDir(),
             inventory,
+            injection,
             bus,
             System::nanoTime,
             meters);
@@ -179,10 +182,7 @@ final class PluginWiring {
         config.shim().paths().managerDir(),
         installed.hostLibrary(),
         installed.hostPreload(),
-        config.cards().hostDriverRoot(),
-        config.kubelet().strategies().stream()
-            .map(s -> s.name().toLowerCase(Locale.ROOT).replace('_', '-'))
-            .collect(Collectors.toSet()),
+        config.cards().mig().sharesCards(),
         config.kubelet().numaHints(),
         config.gates().on(AgentGate.HONOR_PRE_ALLOCATED_DEVICE_IDS),
         config.gates().on(AgentGate.ALLOCATION_FAILURE_RESCHEDULE),

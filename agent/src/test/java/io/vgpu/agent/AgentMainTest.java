@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.vgpu.agent.config.AgentConfig;
-import io.vgpu.agent.config.AgentConfig.DeviceListStrategy;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.config.MpsDevices;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
+import io.vgpu.agent.inject.ListStrategy;
 import io.vgpu.model.NodeConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -76,12 +76,12 @@ class AgentMainTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--gds-enabled|--gds-enabled: \"true\" is not supported in this release",
-        "--mofed-enabled=true|--mofed-enabled",
-        "--imex-required|--imex-required",
-        "--mig-strategy=single|--mig-strategy: \"single\" is not supported",
+        "--imex-channel-ids=1|--imex-channel-ids: \"[1]\" must be empty or 0",
+        "--imex-channel-ids=x|--imex-channel-ids: \"x\" must be empty or 0",
+        "--cdi-annotation-prefix=cdi.k8s.io|--cdi-annotation-prefix: \"cdi.k8s.io\" must be a DNS name",
+        "--cdi-root=cdi|--cdi-root: \"cdi\" must be absolute",
         "--mig-strategy=sinlge|must be none, single or mixed",
-        "--device-list-strategy=envvar,cdi-cri|\"cdi-cri\" is not supported in this release",
+        "--device-list-strategy=envvar,cdi|must be envvar, volume-mounts, cdi-annotations or cdi-cri",
         "--device-list-strategy=env|must be envvar, volume-mounts",
         "--pprof-bind-port=6060|--pprof-bind-port",
         "--cgroup-driver=systemd|--cgroup-driver",
@@ -130,7 +130,7 @@ class AgentMainTest {
     AgentConfig config = ConfigReader.read(common, plugin, new MonitorFlags());
 
     assertThat(config.cards().division()).isEqualTo(new NodeConfig(4, 1, 1, 2));
-    assertThat(config.kubelet().strategies()).containsExactly(DeviceListStrategy.VOLUME_MOUNTS);
+    assertThat(config.injected().strategies()).containsExactly(ListStrategy.VOLUME_MOUNTS);
     assertThat(config.gates().on(AgentGate.HONOR_PRE_ALLOCATED_DEVICE_IDS)).isTrue();
     assertThat(config.gates().on(AgentGate.TOPOLOGY_AWARE_GPU_ALLOCATION)).isFalse();
     assertThat(config.shim().paths().hostManagerDir()).isEqualTo(Path.of("/etc/vgpu-manager"));

@@ -3,13 +3,17 @@ package io.vgpu.agent.config;
 import static io.vgpu.model.Checks.check;
 
 import io.vgpu.agent.gpu.DeviceSelection;
+import io.vgpu.agent.gpu.MigStrategy;
 import io.vgpu.agent.gpu.XidRules;
+import io.vgpu.agent.inject.ExtraMode;
+import io.vgpu.agent.inject.ListStrategy;
 import io.vgpu.agent.shim.ShimPaths;
 import io.vgpu.claim.Names;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.runtime.FeatureGates;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -25,6 +29,7 @@ public record AgentConfig(
     Shim shim,
     Mps mps,
     Kubelet kubelet,
+    Injected injected,
     Ops ops,
     FeatureGates<AgentGate> gates) {
   public AgentConfig {
@@ -41,6 +46,7 @@ public record AgentConfig(
       Path sysfsRoot,
       NodeConfig division,
       DeviceSelection excluded,
+      MigStrategy mig,
       XidRules xids,
       Duration sampleInterval) {
     public Cards {
@@ -88,12 +94,6 @@ public record AgentConfig(
     }
   }
 
-  /** How a container's runtime learns its cards. */
-  public enum DeviceListStrategy {
-    ENVVAR,
-    VOLUME_MOUNTS
-  }
-
   /**
    * The kubelet and what it is answered.
    *
@@ -104,10 +104,47 @@ public record AgentConfig(
       Path podResourcesSocket,
       Optional<String> endpoint,
       Optional<Path> caFile,
-      boolean numaHints,
-      Set<DeviceListStrategy> strategies) {
-    public Kubelet {
+      boolean numaHints) {}
+
+  /**
+   * How cards come into containers, and what comes with them.
+   *
+   * @param strategies at least one
+   * @param cdiRoot where container runtimes look for CDI specs
+   * @param annotationPrefix of the annotation that names CDI devices
+   * @param extras ways to the cards besides CUDA
+   */
+  public record Injected(
+      Set<ListStrategy> strategies,
+      Path cdiRoot,
+      String annotationPrefix,
+      Set<ExtraMode> extras,
+      Imex imex) {
+    private static final int MAX_PREFIX = 253;
+
+    public Injected {
+      check(!strategies.isEmpty(), "--device-list-strategy: must name at least one");
+      check(cdiRoot.isAbsolute(), "--cdi-root: \"%s\" must be absolute", cdiRoot);
+      check(
+          annotationPrefix.length() <= MAX_PREFIX
+              && annotationPrefix.matches("[a-z0-9]([-a-z0-9.]*[a-z0-9])?/"),
+          "--cdi-annotation-prefix: \"%s\" must be a DNS name and a slash, such as cdi.k8s.io/",
+          annotationPrefix);
       strategies = Set.copyOf(strategies);
+      extras = Set.copyOf(extras);
+    }
+  }
+
+  /** Channels to other nodes' cards; {@code required}: without them the agent does not start. */
+  public record Imex(List<Integer> channelIds, boolean required) {
+    public static final Imex NONE = new Imex(List.of(), false);
+
+    public Imex {
+      check(
+          channelIds.isEmpty() || channelIds.equals(List.of(0)),
+          "--imex-channel-ids: \"%s\" must be empty or 0",
+          channelIds);
+      channelIds = List.copyOf(channelIds);
     }
   }
 

@@ -1,6 +1,8 @@
 package io.vgpu.agent.config;
 
 import io.vgpu.agent.gpu.DeviceSelection;
+import io.vgpu.agent.gpu.MigStrategy;
+import io.vgpu.agent.inject.ListStrategy;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.runtime.Nearest;
 import io.vgpu.runtime.UsageException;
@@ -10,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,8 +49,9 @@ public final class NodeFile {
           "mpsDevices",
           "openKernelModules",
           "imex");
+  private static final List<String> IMEX_KEYS = List.of("channelIDs", "required");
   private static final List<String> STRATEGIES =
-      List.of("envvar", "volume-mounts", "cdi-annotations", "cdi-cri");
+      Arrays.stream(ListStrategy.values()).map(ListStrategy::word).toList();
 
   private final String file;
   private final List<Value.Fields> entries;
@@ -202,10 +206,6 @@ public final class NodeFile {
 
     NodeFileEntry read() {
       refuse("cgroupDriver", "systemd", "cgroupfs");
-      refuse("gdsEnabled", "true");
-      refuse("mofedEnabled", "true");
-      refuse("gdrcopyEnabled", "true");
-      imex();
       return new NodeFileEntry(
           strategies(),
           integer("deviceSplitCount", 1, 100_000),
@@ -215,7 +215,11 @@ public final class NodeFile {
           excluded(),
           mig(),
           mps(),
-          bool("openKernelModules"));
+          bool("openKernelModules"),
+          bool("gdsEnabled"),
+          bool("mofedEnabled"),
+          bool("gdrcopyEnabled"),
+          imex());
     }
 
     private UsageException bad(Value.Field field, String rule) {
@@ -330,7 +334,7 @@ public final class NodeFile {
 
     private Optional<String> mig() {
       Optional<String> strategy = scalar("migStrategy", Value.Kind.STRING, "a string");
-      if (strategy.filter(s -> !List.of("none", "single", "mixed").contains(s)).isPresent()) {
+      if (strategy.filter(s -> MigStrategy.of(s).isEmpty()).isPresent()) {
         throw bad(field("migStrategy"), "must be none, single or mixed");
       }
       return strategy;
@@ -348,24 +352,32 @@ public final class NodeFile {
       }
     }
 
-    private void imex() {
+    /** The object stands for itself: what it leaves out is off, whatever the flags say. */
+    private Optional<AgentConfig.Imex> imex() {
       Value.Field field = fields.get("imex");
       if (field == null) {
-        return;
+        return Optional.empty();
       }
-      if (!(field.value() instanceof Value.Fields imex)) {
+      if (!(field.value() instanceof Value.Fields object)) {
         throw bad(field, "must be an object with channelIDs and required");
       }
-      for (Value.Field f : imex.fields()) {
-        checkKnown(where + ": imex", f, List.of("channelIDs", "required"));
-        boolean off =
-            f.value() instanceof Value.Items items && items.values().isEmpty()
-                || f.value() instanceof Value.Scalar s
-                    && (s.text().equals("false") || s.kind() == Value.Kind.NULL);
-        if (!off) {
-          throw bad(f, Unsupported.RULE);
-        }
+      object.fields().forEach(f -> checkKnown(where + ": imex", f, IMEX_KEYS));
+      Entry imex = new Entry(where + ": imex", NodeFile.fields(object));
+      return Optional.of(
+          new AgentConfig.Imex(imex.channelIds(), imex.bool("required").orElse(false)));
+    }
+
+    private List<Integer> channelIds() {
+      Value.Field field = fields.get("channelIDs");
+      if (field == null
+          || field.value() instanceof Value.Scalar s && s.kind() == Value.Kind.NULL
+          || field.value() instanceof Value.Items items && items.values().isEmpty()) {
+        return List.of();
       }
+      if (!texts(field).equals(List.of("0"))) {
+        throw bad(field, "must be an empty list or [0]");
+      }
+      return List.of(0);
     }
 
     /** Values whose effect this release does not have. */

@@ -22,7 +22,11 @@ public record NodeFileEntry(
     Optional<DeviceSelection> excludeDevices,
     Optional<String> migStrategy,
     Optional<MpsDevices> mpsDevices,
-    Optional<Boolean> openKernelModules) {
+    Optional<Boolean> openKernelModules,
+    Optional<Boolean> gdsEnabled,
+    Optional<Boolean> mofedEnabled,
+    Optional<Boolean> gdrcopyEnabled,
+    Optional<AgentConfig.Imex> imex) {
   /** Nothing replaces a flag. */
   public static final NodeFileEntry NONE =
       new NodeFileEntry(
@@ -31,6 +35,10 @@ public record NodeFileEntry(
           OptionalDouble.empty(),
           OptionalInt.empty(),
           OptionalDouble.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),

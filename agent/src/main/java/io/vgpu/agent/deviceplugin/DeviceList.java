@@ -4,6 +4,7 @@ import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.vgpu.agent.gpu.GpuInventory;
+import io.vgpu.agent.kubelet.KubeletTransport;
 import io.vgpu.agent.kubelet.OpenStreams;
 import io.vgpu.model.GpuDevice;
 import java.util.ArrayList;
@@ -11,12 +12,15 @@ import java.util.List;
 import java.util.function.Supplier;
 import k8s.deviceplugin.v1beta1.Device;
 import k8s.deviceplugin.v1beta1.ListAndWatchResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the kubelet sees of a resource: sent when a stream opens and again when the list changed
  * (node-agent.md 2.4). Any thread.
  */
 final class DeviceList {
+  private static final Logger log = LoggerFactory.getLogger(DeviceList.class);
   static final String UNHEALTHY = "Unhealthy";
   private static final int MAX_STREAMS = 16;
 
@@ -67,7 +71,7 @@ final class DeviceList {
       return false;
     }
     streams.add((ServerCallStreamObserver<ListAndWatchResponse>) stream);
-    sent = current.get();
+    sent = now();
     stream.onNext(sent);
     return true;
   }
@@ -94,7 +98,7 @@ final class DeviceList {
 
   /** The cards may have changed: tells every stream when they did. */
   synchronized void changed() {
-    ListAndWatchResponse now = current.get();
+    ListAndWatchResponse now = now();
     if (!now.equals(sent)) {
       sent = now;
       for (ServerCallStreamObserver<ListAndWatchResponse> s : streams) {
@@ -103,5 +107,19 @@ final class DeviceList {
         }
       }
     }
+  }
+
+  /** The list of now, or the last one where the kubelet would break the stream over its length. */
+  private ListAndWatchResponse now() {
+    ListAndWatchResponse now = current.get();
+    int bytes = now.getSerializedSize();
+    if (bytes <= KubeletTransport.KUBELET_MAX_MESSAGE) {
+      return now;
+    }
+    log.error(
+        "list is longer than the kubelet takes, the last one stays [devices: {}, bytes: {}]",
+        now.getDevicesCount(),
+        bytes);
+    return sent;
   }
 }

@@ -21,7 +21,6 @@ import io.vgpu.event.EventTypes;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.KubeEvents;
 import io.vgpu.runtime.Lane;
-import java.nio.file.Files;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,6 +44,7 @@ public final class DevicePlugin {
    * Who it works with.
    *
    * @param partitions cards that MPS partitions
+   * @param injection brings cards into containers
    * @param seal the present claim keys; asked each time, because keys rotate
    * @param nodePolicy the node's own compute policy text, may be empty
    * @param filter a fault to answer with on purpose; {@link ResponseFilter#IDENTITY} in production
@@ -57,6 +57,7 @@ public final class DevicePlugin {
       GpuInventory inventory,
       ShimWriter shim,
       Partitions partitions,
+      Injection injection,
       Supplier<ClaimSeal> seal,
       Supplier<String> nodePolicy,
       NodePods nodePods,
@@ -148,7 +149,10 @@ public final class DevicePlugin {
             views,
             resolver,
             containerFiles,
-            new AllocateResponses(host(config), with.inventory(), Files::exists),
+            new AllocateResponses(
+                new AllocateResponses.Host(config.hostLibrary(), config.hostPreload()),
+                with.inventory(),
+                with.injection()),
             new MpsClients(with.partitions(), with.events(), with.meters()),
             with.filter(),
             success,
@@ -180,14 +184,6 @@ public final class DevicePlugin {
     Gauge.builder("vgpu.allocations", books, b -> b.ledger().standing().size())
         .description("pods that hold devices by the agent's own notes")
         .register(with.meters());
-  }
-
-  private static AllocateResponses.Host host(DevicePluginConfig config) {
-    return new AllocateResponses.Host(
-        config.hostLibrary(),
-        config.hostPreload(),
-        config.hostDriverRoot(),
-        config.parsedStrategies());
   }
 
   /** Succeeds when notes and files are in order and registration is under way. */
@@ -222,7 +218,11 @@ public final class DevicePlugin {
     subscriptions.add(with.bus().on(EventTypes.GPU_HEALTH_CHANGED, e -> devices.changed()));
     subscriptions.add(with.bus().on(EventTypes.GPU_INVENTORY_CHANGED, e -> devices.changed()));
     reconciler.start();
-    registrar.start();
+    if (served()) {
+      registrar.start();
+    } else {
+      log.info("no slots of cards to offer [resource: {}]", with.names().vgpuNumber());
+    }
   }
 
   /** Ends serving; notes, files and node metadata stay as they are. */
@@ -256,6 +256,10 @@ public final class DevicePlugin {
     return done.future();
   }
 
+  private boolean served() {
+    return config.served() && !devices.isEmpty();
+  }
+
   /** A pod ceased to exist: what it held is given up soon. Any thread. */
   public void podGone() {
     reconciler.look();
@@ -270,7 +274,7 @@ public final class DevicePlugin {
     if (!with.nodePods().synced()) {
       missing.add("pods of the node listed");
     }
-    if (!streams.any()) {
+    if (served() && !streams.any()) {
       missing.add("registered with the kubelet");
     }
     return missing;

@@ -4,7 +4,6 @@ import static io.vgpu.model.Checks.check;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Set;
 
 /**
  * What the device plugin must be told (node-agent.md 3.2, D21).
@@ -16,8 +15,7 @@ import java.util.Set;
  * @param managerDir the manager directory as this process sees it; the checkpoint is below it
  * @param hostLibrary the injected library as the host sees it
  * @param hostPreload what becomes a container's {@code /etc/ld.so.preload}, as the host sees it
- * @param hostDriverRoot root of the driver on the host
- * @param strategies how cards reach the container's runtime: {@code envvar}, {@code volume-mounts}
+ * @param served whether slots of cards are registered: not with MIG strategy {@code single}
  * @param numaHints tell each device's NUMA node; aligned ids are then taken without asking us
  * @param honorPreAllocated gate HonorPreAllocatedDeviceIDs
  * @param markRefused gate AllocationFailureReschedule
@@ -32,8 +30,7 @@ public record DevicePluginConfig(
     Path managerDir,
     Path hostLibrary,
     Path hostPreload,
-    Path hostDriverRoot,
-    Set<String> strategies,
+    boolean served,
     boolean numaHints,
     boolean honorPreAllocated,
     boolean markRefused,
@@ -49,27 +46,9 @@ public record DevicePluginConfig(
         !endpoint.isEmpty() && endpoint.indexOf('/') < 0,
         "endpoint \"%s\": must be a base name",
         endpoint);
-    strategies = Set.copyOf(strategies);
-    check(!strategies.isEmpty(), "device list strategy: at least one is needed");
-    for (String s : strategies) {
-      check(
-          s.equals("envvar") || s.equals("volume-mounts"),
-          "device list strategy \"%s\": must be envvar or volume-mounts",
-          s);
-    }
     check(
         callLimit.compareTo(Duration.ofSeconds(2)) <= 0 && callLimit.isPositive(),
         "call limit %s: must be positive and at most 2 s, nothing else is admitted meanwhile",
         callLimit);
-  }
-
-  Set<AllocateResponses.Strategy> parsedStrategies() {
-    return strategies.stream()
-        .map(
-            s ->
-                s.equals("envvar")
-                    ? AllocateResponses.Strategy.ENVVAR
-                    : AllocateResponses.Strategy.VOLUME_MOUNTS)
-        .collect(java.util.stream.Collectors.toSet());
   }
 }

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The resources beside {@code vgpu-number}, each by a {@link PlainPlugin} of its own: {@code
- * vgpu-cores} and {@code vgpu-memory} behind their gates (node-agent.md 2.1). Start and stop block
- * for moments.
+ * vgpu-cores} and {@code vgpu-memory} behind their gates, MIG slices by profile (node-agent.md 2.1,
+ * 2.12). Start and stop block for moments.
  */
 public final class PlainPlugins {
   private static final Logger log = LoggerFactory.getLogger(PlainPlugins.class);
@@ -28,7 +28,7 @@ public final class PlainPlugins {
   private static final String MEMORY_ENDPOINT = "nvidia-vgpu-memory.sock";
 
   /** Which resources are wanted. */
-  public record Wanted(boolean cores, boolean memory) {}
+  public record Wanted(boolean cores, boolean memory, boolean slices) {}
 
   private final KubeletTransport transport = new KubeletTransport();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -45,19 +45,20 @@ public final class PlainPlugins {
       Names names,
       Path pluginDir,
       GpuInventory inventory,
+      Injection injection,
       EventBusPort bus,
       LongSupplier nanoTime,
       MeterRegistry meters) {
     this.bus = bus;
     this.plugins =
-        resources(wanted, names, inventory).stream()
+        resources(wanted, names, inventory, injection).stream()
             .filter(r -> served(r))
             .map(r -> new PlainPlugin(r, pluginDir, transport, threads, nanoTime, meters))
             .toList();
   }
 
   private static List<PlainPlugin.Resource> resources(
-      Wanted wanted, Names names, GpuInventory inventory) {
+      Wanted wanted, Names names, GpuInventory inventory, Injection injection) {
     NodeInventory now = inventory.published();
     List<PlainPlugin.Resource> resources = new ArrayList<>();
     if (wanted.cores()) {
@@ -77,6 +78,9 @@ public final class PlainPlugins {
               MEMORY_ENDPOINT,
               () -> UnitLists.memory(inventory.published().devices(), now.config()),
               ids -> nothing()));
+    }
+    if (wanted.slices()) {
+      resources.addAll(new MigResources(inventory, injection).all(names));
     }
     return resources;
   }

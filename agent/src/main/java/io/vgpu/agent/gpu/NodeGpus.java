@@ -1,5 +1,6 @@
 package io.vgpu.agent.gpu;
 
+import io.vgpu.agent.gpu.PhysicalGpu.MigDevice;
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.NodeConfig;
@@ -9,6 +10,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The cards found at start, and which of them are healthy now. Reads are lock-free snapshots; marks
@@ -88,11 +91,18 @@ public final class NodeGpus implements GpuInventory {
                   String cause =
                       causes.getOrDefault(
                           g.uuid(), excluded.names(g) ? "excluded by configuration" : "");
-                  return new Card(g, cause.isEmpty(), cause);
+                  return new Card(g, cause.isEmpty(), cause, sickSlices(g));
                 })
             .toList();
     List<GpuDevice> devices = cards.stream().map(this::publish).toList();
     return new Snapshot(cards, new NodeInventory(devices, config, topology));
+  }
+
+  private Set<GpuUuid> sickSlices(PhysicalGpu gpu) {
+    return gpu.migDevices().stream()
+        .map(MigDevice::uuid)
+        .filter(causes::containsKey)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   /**

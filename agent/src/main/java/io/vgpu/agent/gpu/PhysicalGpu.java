@@ -31,6 +31,18 @@ public record PhysicalGpu(
     migDevices = List.copyOf(migDevices);
   }
 
-  /** A MIG slice: its UUID, profile name such as {@code 1g.10gb}, GPU and compute instance ids. */
-  public record MigDevice(GpuUuid uuid, String profile, int gpuInstance, int computeInstance) {}
+  /**
+   * A MIG slice.
+   *
+   * @param profile such as {@code 1g.10gb}
+   * @param multiprocessors of the slice, 0 when the driver does not tell
+   * @param memoryMiB of the slice, 0 when the driver does not tell
+   */
+  public record MigDevice(
+      GpuUuid uuid,
+      String profile,
+      int gpuInstance,
+      int computeInstance,
+      int multiprocessors,
+      long memoryMiB) {}
 }

@@ -20,7 +20,7 @@ import java.util.Set;
  * File operations with exact modes, whatever the umask; none follows a symbolic link at its end.
  * Lane {@code files}.
  */
-final class Disk {
+public final class Disk {
   private Disk() {}
 
   /** Makes a directory, or takes a real one that is there, and sets its mode. */
@@ -49,7 +49,7 @@ final class Disk {
   }
 
   /** Puts whole content under a name at once: a reader sees all of it or what was there before. */
-  static void replace(Path file, ByteBuffer content, String mode, boolean durable)
+  public static void replace(Path file, ByteBuffer content, String mode, boolean durable)
       throws IOException {
     Path temporary = file.resolveSibling("." + file.getFileName() + ".tmp");
     Files.deleteIfExists(temporary);

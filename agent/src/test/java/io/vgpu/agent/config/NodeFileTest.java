@@ -110,8 +110,10 @@ class NodeFileTest {
         "{migStrategy: \"some\"} ~ migStrategy ~ none, single or mixed",
         "{mpsDevices: \"all,1\"} ~ mpsDevices ~ must stand alone",
         "{mpsDevices: true} ~ mpsDevices ~ list of strings and numbers",
-        "{gdsEnabled: true} ~ gdsEnabled ~ not supported in this release",
-        "{imex: {channelIDs: [0]}} ~ channelIDs ~ not supported in this release",
+        "{gdrcopyEnabled: 1} ~ gdrcopyEnabled ~ must be true or false",
+        "{imex: {channelIDs: [1]}} ~ channelIDs ~ must be an empty list or [0]",
+        "{imex: {required: \"maybe\"}} ~ required ~ must be true or false",
+        "{imex: 0} ~ imex ~ must be an object",
         "{imex: {chanelIDs: []}} ~ chanelIDs ~ nearest known: channelIDs",
       })
   void whatIsWrongIsNamedWithItsPlaceAndRule(String fields, String where, String rule) {

@@ -48,14 +48,15 @@ final class FixedInventory implements GpuInventory {
                   uuid(i),
                   "NVIDIA A10",
                   MEMORY << 20,
-                  "0000:0" + i + ":00.0",
+                  "0000:%02x:00.0".formatted(i),
                   0,
                   8.6f,
                   72,
                   false,
                   List.of()),
               !sick.contains(uuid(i)),
-              ""));
+              "",
+              Set.of()));
     }
     return all;
   }

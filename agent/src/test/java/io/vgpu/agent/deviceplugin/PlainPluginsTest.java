@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
+import io.vgpu.agent.inject.ListStrategy;
 import io.vgpu.agent.kubelet.FakeKubelet;
 import io.vgpu.event.VgpuEvent.GpuHealthChanged;
 import io.vgpu.event.wire.EventBusPort;
@@ -12,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import k8s.deviceplugin.v1beta1.DevicePluginOptions;
 import k8s.deviceplugin.v1beta1.RegisterRequest;
 import org.junit.jupiter.api.AfterEach;
@@ -45,10 +47,11 @@ class PlainPluginsTest {
   private PlainPlugins plugins(boolean cores, boolean memory) {
     PlainPlugins plugins =
         new PlainPlugins(
-            new PlainPlugins.Wanted(cores, memory),
+            new PlainPlugins.Wanted(cores, memory, false),
             TestPod.NAMES,
             kubelet.pluginDir(),
             inventory,
+            Rig.injection(Set.of(ListStrategy.ENVVAR), p -> true),
             bus,
             System::nanoTime,
             new SimpleMeterRegistry());

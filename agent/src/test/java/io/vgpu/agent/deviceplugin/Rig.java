@@ -3,6 +3,10 @@ package io.vgpu.agent.deviceplugin;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vgpu.agent.inject.DeviceNodes;
+import io.vgpu.agent.inject.ImexChannels;
+import io.vgpu.agent.inject.ListStrategy;
+import io.vgpu.agent.inject.MigMinors;
 import io.vgpu.agent.kube.FakeApiServer;
 import io.vgpu.agent.kube.KubeletPods;
 import io.vgpu.agent.kube.NodePod;
@@ -20,6 +24,7 @@ import io.vgpu.kube.TokenBucket;
 import io.vgpu.model.ContainerDemand;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.runtime.Lane;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -29,17 +34,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The whole device plugin between a fake kubelet and a fake API server, on real sockets. */
 final class Rig {
   private static final long BOUND = 60;
-  private static final Set<String> STRATEGIES = Set.of("envvar");
 
   final Path dir;
   final Vertx vertx = Vertx.vertx();
@@ -77,7 +83,7 @@ final class Rig {
   private @Nullable PodWriter writer;
 
   Rig(Path dir) throws Exception {
-    this.dir = java.nio.file.Files.createDirectories(dir);
+    this.dir = Files.createDirectories(dir);
     this.client = api.client(dir);
     this.kubelet = new FakeKubelet(dir, TestPod.NAMES.vgpuNumber(), 7);
     this.files = new Lane(vertx, "files", 64, Duration.ofSeconds(5), meters);
@@ -114,8 +120,7 @@ final class Rig {
             dir.resolve("manager"),
             Path.of("/etc/vgpu-manager/libvgpu-control.so.1"),
             Path.of("/etc/vgpu-manager/ld.so.preload"),
-            Path.of("/"),
-            STRATEGIES,
+            true,
             false,
             honor,
             markRefused,
@@ -129,6 +134,7 @@ final class Rig {
                 inventory,
                 shim,
                 partitions,
+                injection(Set.of(ListStrategy.ENVVAR), Files::exists),
                 () -> TestPod.SEAL,
                 () -> "",
                 new View(),
@@ -145,6 +151,19 @@ final class Rig {
     plugin = started;
     done(started.start());
     return this;
+  }
+
+  /** By these strategies, with the machine's own device nodes that {@code exists} lets through. */
+  static Injection injection(Set<ListStrategy> strategies, Predicate<Path> exists) {
+    return new Injection(
+        new Injection.Setup(
+            strategies,
+            new DeviceNodes(Path.of("/"), exists, MigMinors.NONE),
+            ImexChannels.NONE,
+            Set.of(),
+            Set.of(),
+            "cdi.k8s.io/",
+            () -> new UUID(1, 2)));
   }
 
   /** Ends the agent; what it has on disk is all that is left of it. */
@@ -279,7 +298,7 @@ final class Rig {
   }
 
   List<Path> managerFiles() throws Exception {
-    try (var list = java.nio.file.Files.list(dir.resolve("manager").resolve("checkpoints"))) {
+    try (var list = Files.list(dir.resolve("manager").resolve("checkpoints"))) {
       return new ArrayList<>(list.toList());
     }
   }

@@ -38,6 +38,7 @@ enum NvmlCall {
   MIG_HANDLE_BY_INDEX("nvmlDeviceGetMigDeviceHandleByIndex", true),
   GPU_INSTANCE("nvmlDeviceGetGpuInstanceId", true),
   COMPUTE_INSTANCE("nvmlDeviceGetComputeInstanceId", true),
+  ATTRIBUTES("nvmlDeviceGetAttributes_v2", true),
   NVLINK_STATE("nvmlDeviceGetNvLinkState", true),
   NVLINK_REMOTE_PCI("nvmlDeviceGetNvLinkRemotePciInfo_v2", true),
   NVLINK_REMOTE_TYPE("nvmlDeviceGetNvLinkRemoteDeviceType", true);

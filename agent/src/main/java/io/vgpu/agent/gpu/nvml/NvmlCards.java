@@ -112,12 +112,18 @@ final class NvmlCards {
         continue; // no slice at this place
       }
       Pointer slice = out.getValue();
+      Memory attributes = NvmlLibrary.zeroed(NvmlStructs.ATTRIBUTES_BYTES);
+      if (nvml.code(NvmlCall.ATTRIBUTES, slice, attributes) != NvmlLibrary.SUCCESS) {
+        attributes.clear(); // its size is then not known: zeros say so
+      }
       slices.add(
           new MigDevice(
               new GpuUuid(nvml.text(NvmlCall.UUID, slice)),
               profile(nvml.text(NvmlCall.NAME, slice)),
               nvml.number(NvmlCall.GPU_INSTANCE, slice),
-              nvml.number(NvmlCall.COMPUTE_INSTANCE, slice)));
+              nvml.number(NvmlCall.COMPUTE_INSTANCE, slice),
+              attributes.getInt(NvmlStructs.ATTRIBUTES_MULTIPROCESSORS),
+              attributes.getLong(NvmlStructs.ATTRIBUTES_MEMORY_MIB)));
       handles.add(slice);
     }
   }

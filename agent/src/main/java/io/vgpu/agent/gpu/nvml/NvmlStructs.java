@@ -24,6 +24,10 @@ final class NvmlStructs {
   static final int PROCESS_PID = 0;
   static final int PROCESS_USED = 8;
 
+  static final int ATTRIBUTES_BYTES = 40;
+  static final int ATTRIBUTES_MULTIPROCESSORS = 0;
+  static final int ATTRIBUTES_MEMORY_MIB = 32;
+
   static final int EVENT_BYTES = 32;
   static final int EVENT_DEVICE = 0;
   static final int EVENT_TYPE = 8;

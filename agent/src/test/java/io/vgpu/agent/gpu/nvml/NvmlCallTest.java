@@ -27,7 +27,6 @@ class NvmlCallTest {
           "nvmlDeviceGetGraphicsRunningProcesses_v3",
           "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
           "nvmlDeviceIsMigDeviceHandle",
-          "nvmlDeviceGetAttributes_v2",
           "nvmlDeviceGetP2PStatus",
           "nvmlDeviceGetNvLinkCapability");
 

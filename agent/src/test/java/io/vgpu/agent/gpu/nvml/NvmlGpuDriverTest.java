@@ -155,7 +155,8 @@ class NvmlGpuDriverTest {
     try (NvmlGpuDriver driver = FakeNode.of(temporary.resolve("two"), TWO).open()) {
       List<PhysicalGpu> gpus = driver.discover();
       assertThat(gpus.get(0).mig()).isTrue();
-      assertThat(gpus.get(0).migDevices()).containsExactly(new MigDevice(SLICE, "3g.20gb", 1, 0));
+      assertThat(gpus.get(0).migDevices())
+          .containsExactly(new MigDevice(SLICE, "3g.20gb", 1, 0, 42, 19968));
       assertThat(gpus.get(0).numa()).isEqualTo(-1);
       assertThat(gpus.get(1).smCount()).isEqualTo(72);
       assertThat(gpus.get(1).minor()).isEqualTo(4);
