@@ -14,7 +14,7 @@ import java.util.List;
  * Where a {@link SlimWatch} reads from; calls block and throw {@code KubernetesClientException}.
  */
 public interface SlimSource<T extends HasMetadata> {
-  /** After which the server ends a watch; a half-open connection is noticed a minute later. */
+  /** After which the server ends a watch. */
   Duration WATCH_LENGTH = Duration.ofMinutes(5);
 
   /**

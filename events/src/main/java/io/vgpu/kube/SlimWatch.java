@@ -32,7 +32,9 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
   private static final Logger log = LoggerFactory.getLogger(SlimWatch.class);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
-  private static final Duration DEAF_AFTER = SlimSource.WATCH_LENGTH.plusSeconds(60);
+
+  /** The API server sends a bookmark each minute, if nothing else. */
+  private static final Duration DEAF_AFTER = Duration.ofSeconds(90);
 
   /** What is heard of. */
   public interface Listener<S> {
@@ -50,6 +52,7 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
   private final SlimSource<T> source;
   private final Function<T, Optional<S>> slim;
   private final Listener<S> listener;
+  private final Duration deafAfter;
   private final AtomicReference<@Nullable Watch> current = new AtomicReference<>();
   private volatile boolean closed;
   private volatile boolean synced;
@@ -62,6 +65,17 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
    */
   public SlimWatch(
       String name, SlimSource<T> source, Function<T, Optional<S>> slim, Listener<S> listener) {
+    this(name, source, slim, listener, DEAF_AFTER);
+  }
+
+  /** {@code deafAfter}: a watch that says nothing for so long is begun again. */
+  SlimWatch(
+      String name,
+      SlimSource<T> source,
+      Function<T, Optional<S>> slim,
+      Listener<S> listener,
+      Duration deafAfter) {
+    this.deafAfter = deafAfter;
     this.name = name;
     this.source = source;
     this.slim = slim;
@@ -166,9 +180,15 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
     Run run = new Run(version);
     try (Watch watch = source.watch(version, run)) {
       current.set(watch);
-      if (!closed && !run.ended.await(DEAF_AFTER.toSeconds(), TimeUnit.SECONDS)) {
-        // the server ends every watch sooner than that: the connection is dead and nobody told us
-        log.warn("watch ended for want of any sign [kind: {}]", name);
+      boolean ended = closed;
+      while (!ended) {
+        run.sign = false;
+        ended = run.ended.await(deafAfter.toMillis(), TimeUnit.MILLISECONDS);
+        if (!ended && !run.sign) {
+          // the connection is dead and nobody told us
+          log.warn("watch ended for want of any sign [kind: {}]", name);
+          ended = true;
+        }
       }
     } catch (InterruptedException e) {
       closed = true;
@@ -186,6 +206,7 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
     volatile String version;
     volatile boolean gone;
     volatile boolean heard;
+    volatile boolean sign;
     volatile boolean over;
 
     Run(String version) {
@@ -198,6 +219,7 @@ public final class SlimWatch<T extends HasMetadata, S> implements AutoCloseable 
         return;
       }
       heard = true;
+      sign = true;
       try {
         switch (action) {
           case ADDED, MODIFIED -> read(object).ifPresent(listener::changed);

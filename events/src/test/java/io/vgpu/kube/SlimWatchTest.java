@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.Watcher.Action;
 import io.fabric8.kubernetes.client.WatcherException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -191,4 +192,30 @@ class SlimWatchTest {
     w.eventReceived(Action.ADDED, map("late", "8"));
     assertThat(heard).containsExactly("all[a]");
   }
+
+  @Test
+  void aWatchThatSaysNothingIsBegunAgainAndABookmarkIsASign() throws Exception {
+    source.pages.add(page("", "7", "a"));
+    try (SlimWatch<ConfigMap, String> impatient =
+        new SlimWatch<>("test", source, m -> name(m), NOBODY, Duration.ofMillis(300))) {
+      impatient.start();
+      Watcher<ConfigMap> first = source.nextWatch();
+      first.eventReceived(Action.BOOKMARK, map("", "9"));
+      source.nextWatch();
+      assertThat(source.watchedFrom).containsExactly("7", "9");
+      assertThat(source.askedNext).as("lists").hasSize(1);
+    }
+  }
+
+  private static final SlimWatch.Listener<String> NOBODY =
+      new SlimWatch.Listener<>() {
+        @Override
+        public void replaced(List<String> all) {}
+
+        @Override
+        public void changed(String record) {}
+
+        @Override
+        public void gone(String record) {}
+      };
 }

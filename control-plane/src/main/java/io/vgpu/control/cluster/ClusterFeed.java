@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /**
  * Carries what the watches see to the lane that owns {@link ClusterState}: in order, many changes
@@ -26,6 +28,8 @@ public final class ClusterFeed {
   private final Lane lane;
   private final ClusterState state;
   private final BlockingQueue<Change> queue = new ArrayBlockingQueue<>(QUEUE);
+  private final LongSupplier nanoTime;
+  private final AtomicLong podsHeard;
   private final AtomicBoolean scheduled = new AtomicBoolean();
   private final Promise<Void> nodesSeen = Promise.promise();
   private final Promise<Void> podsSeen = Promise.promise();
@@ -44,10 +48,12 @@ public final class ClusterFeed {
     record PodGone(String uid) implements Change {}
   }
 
-  public ClusterFeed(Vertx vertx, Lane lane, ClusterState state) {
+  public ClusterFeed(Vertx vertx, Lane lane, ClusterState state, LongSupplier nanoTime) {
     this.vertx = vertx;
     this.lane = lane;
     this.state = state;
+    this.nanoTime = nanoTime;
+    this.podsHeard = new AtomicLong(nanoTime.getAsLong());
   }
 
   /** Where the watch of nodes reports to. */
@@ -59,7 +65,19 @@ public final class ClusterFeed {
   /** Where the watch of pods reports to. */
   public SlimWatch.Listener<PodRecord> pods() {
     return new Sink<>(
-        Change.PodsReplaced::new, Change.PodChanged::new, p -> new Change.PodGone(p.uid()));
+        all -> heard(new Change.PodsReplaced(all)),
+        pod -> heard(new Change.PodChanged(pod)),
+        pod -> heard(new Change.PodGone(pod.uid())));
+  }
+
+  private Change heard(Change ofPods) {
+    podsHeard.set(nanoTime.getAsLong());
+    return ofPods;
+  }
+
+  /** When the watch of pods last said something. Any thread. */
+  public long podsHeardNanos() {
+    return podsHeard.get();
   }
 
   /** Completes when the first list of nodes and of pods has reached the readers. */

@@ -279,6 +279,29 @@ public final class ClusterState {
     place(reservation.pod().uid(), reservation.node(), reservation.footprint());
   }
 
+  /**
+   * A pod that somebody read, bound, and that the watch may not have shown yet: its cards are taken
+   * as those of a commit in flight are, until the watch speaks of it or somebody asks again.
+   */
+  public void heardOf(PodRecord pod, long untilNanos) {
+    PodEntry known = pods.get(pod.uid());
+    String node = pod.nodeName();
+    boolean shown = known != null && known.record().nodeName() != null;
+    if (shown || node == null || pod.terminal()) {
+      return;
+    }
+    if (claims.read(pod.uid(), pod.claim(), pod.seal()) instanceof ClaimReader.Reading.Sealed sealed) {
+      reserve(
+          new Reservation(
+              pod.request().pod(),
+              node,
+              sealed.claim(),
+              Footprint.of(sealed.claim(), pod.request()),
+              false,
+              untilNanos));
+    }
+  }
+
   /** The commit in flight of a pod on a node. */
   public Optional<Reservation> reservation(String podUid, String node) {
     return reservations.getOrDefault(podUid, List.of()).stream()

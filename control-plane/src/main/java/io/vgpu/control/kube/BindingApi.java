@@ -2,11 +2,12 @@ package io.vgpu.control.kube;
 
 import io.vgpu.control.cluster.PodRecord;
 import io.vgpu.model.PodRef;
+import java.util.List;
 import java.util.Map;
 
 /**
- * The two calls that a bind may make of the API server. They block, so they belong on virtual
- * threads; what goes wrong is an answer, not an exception.
+ * The calls that a bind may make of the API server. They block, so they belong on virtual threads;
+ * what goes wrong is an answer, not an exception.
  */
 public interface BindingApi {
   /**
@@ -45,9 +46,25 @@ public interface BindingApi {
     record Unreadable(String cause) implements Found {}
   }
 
+  /** The pods that are bound to a node, as the API server has them now. */
+  sealed interface OnNode {
+    /** All of them. */
+    record Pods(List<PodRecord> all) implements OnNode {
+      public Pods {
+        all = List.copyOf(all);
+      }
+    }
+
+    /** The API server did not say. */
+    record Unreadable(String cause) implements OnNode {}
+  }
+
   /** Posts a Binding. */
   Posted post(Binding binding);
 
   /** Reads a pod. */
   Found read(String namespace, String name);
+
+  /** Lists the pods of a node, never from a cache that may be behind. */
+  OnNode onNode(String node);
 }

@@ -107,6 +107,21 @@ public final class BindingPoster implements BindingApi {
     }
   }
 
+  @Override
+  public OnNode onNode(String node) {
+    if (!paced()) {
+      return new OnNode.Unreadable("too many requests of our own are waiting");
+    }
+    try {
+      return new OnNode.Pods(
+          client.pods().inAnyNamespace().withField("spec.nodeName", node).list().getItems().stream()
+              .map(slim::pod)
+              .toList());
+    } catch (KubernetesClientException e) {
+      return new OnNode.Unreadable(said(e));
+    }
+  }
+
   private boolean paced() {
     for (int step = 0; step < MOST_STEPS; step++) {
       if (bucket.tryTake()) {

@@ -85,6 +85,12 @@ public enum ControlMeters {
       Kind.COUNTER,
       List.of(),
       "binds that were planned again because the pod had changed"),
+  BIND_RECHECK(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.bind.recheck",
+      Kind.COUNTER,
+      List.of(),
+      "binds before which the node's pods were listed, because the watch had been silent"),
   BIND_UNKNOWN(
       EnumSet.of(Part.EXTENDER),
       "vgpu.scheduler.bind.unknown",

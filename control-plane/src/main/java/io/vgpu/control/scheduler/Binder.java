@@ -62,6 +62,7 @@ final class Binder implements AutoCloseable {
   private final Lane lane;
   private final CommitDesk desk;
   private final BindingApi api;
+  private final DeafnessCheck deafness;
   private final Supplier<ClaimSeal> seal;
   private final PendingPods pending;
   private final PodLookup lookup;
@@ -77,6 +78,7 @@ final class Binder implements AutoCloseable {
       Lane lane,
       CommitDesk desk,
       BindingApi api,
+      DeafnessCheck deafness,
       Supplier<ClaimSeal> seal,
       PendingPods pending,
       Function<String, Optional<PodRecord>> watched,
@@ -88,6 +90,7 @@ final class Binder implements AutoCloseable {
     this.lane = lane;
     this.desk = desk;
     this.api = api;
+    this.deafness = deafness;
     this.seal = seal;
     this.pending = pending;
     this.lookup = new PodLookup(pending, uid -> onLane(() -> watched.apply(uid)), api);
@@ -164,6 +167,10 @@ final class Binder implements AutoCloseable {
 
   private BindResult commit(Subject subject, String node, boolean again) {
     PodRequest pod = subject.request();
+    Optional<String> blind = deafness.refusal(node);
+    if (blind.isPresent()) {
+      return new BindResult(Result.BIND_FAILED, blind.get());
+    }
     long started = nanoTime.getAsLong();
     Step step = onLane(() -> desk.plan(pod, node));
     meters.stage(Verb.BIND, Stage.PLAN, since(started));

@@ -9,6 +9,7 @@ import io.vgpu.control.scheduler.Verdict.Refused;
 import io.vgpu.control.scheduler.policy.Look;
 import io.vgpu.model.Reason;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
@@ -100,6 +101,16 @@ final class CommitDesk {
     Reservation posted = with(earlier, false, UNCERTAIN);
     state.reserve(posted);
     return new Step.Post(posted, Optional.empty());
+  }
+
+  /**
+   * What others have bound to a node, as the API server says, whether the watch has shown it or
+   * not.
+   */
+  boolean learn(List<PodRecord> bound) {
+    bound.forEach(pod -> state.heardOf(pod, after(UNCONFIRMED)));
+    state.publish();
+    return true;
   }
 
   /** The API server has it: the cards stay taken until the watch shows the pod bound. */

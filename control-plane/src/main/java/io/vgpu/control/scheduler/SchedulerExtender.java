@@ -96,7 +96,7 @@ public final class SchedulerExtender {
             new WorkloadHistory(config.packing().halfLife()), this::snapshot, clock);
     this.state =
         new ClusterState(new ClaimReader(keys), config.coreHeadroom(), nanoTime, new Reporter());
-    this.feed = new ClusterFeed(vertx, lane, state);
+    this.feed = new ClusterFeed(vertx, lane, state, nanoTime);
     this.synced = feed.synced();
     this.watches = access.watches(feed, budgets);
     this.events =
@@ -117,6 +117,7 @@ public final class SchedulerExtender {
             lane,
             desk,
             bindings,
+            new DeafnessCheck(feed::podsHeardNanos, nanoTime, bindings, lane, desk, meters),
             keys,
             pending,
             state::pod,

@@ -92,12 +92,14 @@ final class BenchWorld implements AutoCloseable {
     VerbClock verbs = new VerbClock(meters, System::nanoTime);
     SnapshotReaders readers =
         new SnapshotReaders(vertx, "snapshot-readers", Runtime.getRuntime().availableProcessors());
+    BindingApi api = new InstantApi();
     Binder binder =
         new Binder(
             Names.DEFAULT,
             lane,
             desk,
-            new InstantApi(),
+            api,
+            new DeafnessCheck(System::nanoTime, System::nanoTime, api, lane, desk, meters),
             () -> SEAL,
             pending,
             state::pod,
@@ -169,6 +171,11 @@ final class BenchWorld implements AutoCloseable {
     @Override
     public Found read(String namespace, String name) {
       return new Found.Absent();
+    }
+
+    @Override
+    public OnNode onNode(String node) {
+      return new OnNode.Pods(List.of());
     }
   }
 

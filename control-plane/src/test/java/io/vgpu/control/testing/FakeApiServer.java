@@ -285,8 +285,20 @@ public final class FakeApiServer implements AutoCloseable {
       answer(
           request,
           200,
-          FakeObjects.list(kind, policyVersion, version, objects(kind).values()).toString());
+          FakeObjects.list(
+                  kind,
+                  policyVersion,
+                  version,
+                  objects(kind).values().stream().filter(o -> selected(request, o)).toList())
+              .toString());
     }
+  }
+
+  /** The one field selector that is used of all pods: their node. */
+  private static boolean selected(HttpServerRequest request, ObjectNode o) {
+    String selector = request.getParam("fieldSelector");
+    return selector == null
+        || selector.equals("spec.nodeName=" + o.path("spec").path("nodeName").asString(""));
   }
 
   /** Pods of kube-system are schedulers; events are of all namespaces. */
