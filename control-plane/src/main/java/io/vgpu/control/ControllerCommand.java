@@ -13,6 +13,7 @@ import io.vgpu.runtime.OpsVerticle;
 import io.vgpu.runtime.UsageException;
 import io.vgpu.runtime.Version;
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
@@ -24,13 +25,14 @@ import picocli.CommandLine.Option;
 
 /**
  * {@code vgpu-control-plane controller}: what one process of the cluster does (D12); in this
- * release the rescheduler. Ends with {@value #LEASE_LOST} when it loses its lease, to be started
- * again.
+ * release the rescheduler and the explain store. Ends with {@value #LEASE_LOST} when it loses its
+ * lease, to be started again.
  */
 @Command(
     name = "controller",
     description = {
-      "Replaces pods whose vGPU allocation failed. One of several replicas acts, by a Lease.",
+      "Replaces pods whose vGPU allocation failed, and keeps what schedulers have decided. One of",
+      "several replicas acts, by a Lease.",
       "Exit status 3: the lease was lost; start it again."
     },
     mixinStandardHelpOptions = true,
@@ -87,6 +89,20 @@ public final class ControllerCommand implements Callable<Integer> {
   @Option(names = "--ops-bind-port", description = "port of /healthz, /readyz, /metrics")
   int opsBindPort = 3460;
 
+  @Option(
+      names = "--scheduler-ops-port",
+      description =
+          "health port of the pods vgpu-manager-scheduler-* in --namespace, whose decisions are"
+              + " collected and kept")
+  int schedulerOpsPort = 3457;
+
+  @Option(
+      names = "--scheduler-urls",
+      split = ",",
+      paramLabel = "URL",
+      description = "health ports of schedulers that are no pods, instead")
+  List<URI> schedulerUrls = List.of();
+
   @Option(names = "--v", description = "verbosity of the log, as klog's")
   int verbosity;
 
@@ -103,6 +119,11 @@ public final class ControllerCommand implements Callable<Integer> {
               + leaseDuration
               + ": each must be below the next");
     }
+    for (URI url : schedulerUrls) {
+      if (!"http".equals(url.getScheme()) || url.getHost() == null) {
+        throw new UsageException("--scheduler-urls \"" + url + "\": must be http://HOST:PORT");
+      }
+    }
     Names names = api.names();
     PrometheusMeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Vertx vertx = Vertx.vertx();
@@ -112,7 +133,14 @@ public final class ControllerCommand implements Callable<Integer> {
             api.kubeconfig(), api.master(), requestTimeout, names, copiesNamespace, meters);
     daemon.onStop("api", access::close);
     ControllerMeters controllerMeters = new ControllerMeters(meters);
-    Controller controller = new Controller(vertx, access, controllerMeters);
+    Controller controller =
+        new Controller(
+            vertx,
+            access,
+            controllerMeters,
+            schedulerUrls.isEmpty()
+                ? () -> access.extenders(namespace, schedulerOpsPort)
+                : () -> schedulerUrls);
     daemon.onStop("rescheduler", controller::stop);
     daemon.deploy(
         () ->
@@ -123,7 +151,8 @@ public final class ControllerCommand implements Callable<Integer> {
                 () -> {
                   List<String> missing = daemon.missing();
                   return missing.isEmpty() ? controller.missing() : missing;
-                }),
+                },
+                controller::explained),
         1);
     if (leaderElect) {
       Leadership leadership = access.leadership(lease());

@@ -23,6 +23,7 @@ class CommandsTest {
           webhook --domain=Bad_Domain                  | domain "Bad_Domain": must be a DNS subdomain
           webhook --cert-dir=/nonexistent --ops-bind-port=0 | TLS certificate /nonexistent/tls.crt: cannot be read
           controller --leader-elect-lease-duration=5s  | each must be below the next
+          controller --scheduler-urls=10.0.0.1         | --scheduler-urls "10.0.0.1": must be http://HOST:PORT
           controller --kubeconfig=/nonexistent         | --kubeconfig /nonexistent: cannot be read
           contoller                                    | contoller
           """)

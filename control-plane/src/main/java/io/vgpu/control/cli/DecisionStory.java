@@ -103,7 +103,9 @@ final class DecisionStory {
             fits ? "" : would(n.path("wouldFitWith")));
       }
       lines.addAll(table.lines());
-    } else if (!d.path("bind").isMissingNode()) {
+    } else if (d.path("bind").isMissingNode() || !error.isEmpty()) {
+      lines.add("how the nodes are now is not told: no scheduler remembers this pod");
+    } else {
       lines.add("it does not wait: bound to " + d.path("bind").path("node").asString());
     }
     return lines;

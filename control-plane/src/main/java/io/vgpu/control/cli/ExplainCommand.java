@@ -57,15 +57,17 @@ final class ExplainCommand implements Runnable {
           spec.commandLine().getErr().println("pod " + pod + ": not found");
           return NOT_FOUND;
         }
-        Answer answer = target.ask(reader, pod);
+        Answer answer = target.ask(reader, pod, facts.get().uid());
         if (json) {
           spec.commandLine().getOut().println(json(facts.get(), names, answer));
         } else {
           PodStory.lines(facts.get(), names).forEach(spec.commandLine().getOut()::println);
           switch (answer) {
-            case Answer.Told told ->
-                DecisionStory.decided(JSON.readTree(told.json()))
-                    .forEach(spec.commandLine().getOut()::println);
+            case Answer.Told told -> {
+              DecisionStory.decided(JSON.readTree(told.json()))
+                  .forEach(spec.commandLine().getOut()::println);
+              spec.commandLine().getOut().println("told by    " + told.by());
+            }
             case Answer.Nothing nothing ->
                 spec.commandLine().getOut().println("decision   none: " + nothing.why());
           }
@@ -93,7 +95,8 @@ final class ExplainCommand implements Runnable {
                       .put("reason", e.reason())
                       .put("message", e.message()));
       switch (answer) {
-        case Answer.Told told -> o.set("decision", JSON.readTree(told.json()));
+        case Answer.Told told ->
+            o.put("toldBy", told.by()).set("decision", JSON.readTree(told.json()));
         case Answer.Nothing nothing -> o.put("noDecision", nothing.why());
       }
       return o.toPrettyString();

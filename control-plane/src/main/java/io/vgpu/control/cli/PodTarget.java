@@ -26,7 +26,9 @@ final class PodTarget {
   @Option(
       names = "--scheduler-namespace",
       defaultValue = "kube-system",
-      description = "where the pods vgpu-manager-scheduler-* are; asked through the API server")
+      description =
+          "where the pods vgpu-manager-scheduler-* and vgpu-manager-controller-* are; asked through"
+              + " the API server")
   private String schedulerNamespace = "kube-system";
 
   @Option(
@@ -34,6 +36,12 @@ final class PodTarget {
       paramLabel = "URL",
       description = "health port of an extender to ask instead, e.g. http://127.0.0.1:3457")
   private @Nullable URI schedulerUrl;
+
+  @Option(
+      names = "--controller-url",
+      paramLabel = "URL",
+      description = "health port of a controller to ask instead, e.g. http://127.0.0.1:3460")
+  private @Nullable URI controllerUrl;
 
   @Option(
       names = {"-o", "--output"},
@@ -75,11 +83,23 @@ final class PodTarget {
     return new Name(namespace == null ? reader.defaultNamespace() : namespace, parts[0]);
   }
 
-  /** Asks the extender that is meant. */
-  DecisionReader.Answer ask(PodReader reader, Name pod) {
-    URI url = schedulerUrl;
-    return url == null
-        ? reader.decisions().throughApi(schedulerNamespace, pod.namespace(), pod.name())
-        : DecisionReader.direct(url, pod.namespace(), pod.name());
+  /** Asks those who are meant; {@code uid} as far as it is known. */
+  DecisionReader.Answer ask(PodReader reader, Name pod, String uid) {
+    DecisionReader decisions = reader.decisions(pod.namespace(), pod.name(), uid);
+    URI scheduler = schedulerUrl;
+    URI controller = controllerUrl;
+    if (scheduler == null && controller == null) {
+      return decisions
+          .throughApi(schedulerNamespace, DecisionReader.Part.SCHEDULER)
+          .throughApi(schedulerNamespace, DecisionReader.Part.CONTROLLER)
+          .answer();
+    }
+    if (scheduler != null) {
+      decisions.direct(scheduler);
+    }
+    if (controller != null) {
+      decisions.direct(controller);
+    }
+    return decisions.answer();
   }
 }

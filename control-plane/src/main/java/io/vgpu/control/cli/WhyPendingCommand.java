@@ -29,7 +29,7 @@ final class WhyPendingCommand implements Callable<Integer> {
     try (PodReader reader =
         new PodReader(target.api().kubeconfig(), target.api().master(), target.api().names())) {
       PodTarget.Name pod = target.name(reader);
-      return switch (target.ask(reader, pod)) {
+      return switch (target.ask(reader, pod, "")) {
         case Answer.Told told -> {
           JsonNode decision = ExplainCommand.JSON.readTree(told.json());
           if (json) {

@@ -85,6 +85,12 @@ public enum ControlMeters {
       Kind.COUNTER,
       List.of(),
       "binds that were planned again because the pod had changed"),
+  DECISIONS_DROPPED(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.decisions.dropped",
+      Kind.COUNTER,
+      List.of(),
+      "decisions forgotten before a controller had collected them"),
   BIND_RECHECK(
       EnumSet.of(Part.EXTENDER),
       "vgpu.scheduler.bind.recheck",
@@ -151,6 +157,12 @@ public enum ControlMeters {
       Kind.GAUGE,
       List.of(),
       "1 in the process that acts, by the Lease; absent with --leader-elect=false"),
+  EXPLANATIONS_KEPT(
+      EnumSet.of(Part.CONTROLLER),
+      "vgpu.controller.explanations",
+      Kind.GAUGE,
+      List.of(),
+      "pods about which a decision of a scheduler is kept; only in the process that acts"),
   RESCHEDULE_PENDING(
       EnumSet.of(Part.CONTROLLER),
       "vgpu.reschedule.pending",

@@ -43,6 +43,11 @@ public final class ControllerMeters {
     gauge(ControlMeters.RESCHEDULE_PENDING, pods);
   }
 
+  /** Shows about how many pods' decisions are kept. */
+  public void explanations(IntSupplier pods) {
+    gauge(ControlMeters.EXPLANATIONS_KEPT, pods);
+  }
+
   /** Shows whether this process holds the Lease. */
   public void leading(BooleanSupplier leading) {
     gauge(ControlMeters.LEADING, () -> leading.getAsBoolean() ? 1 : 0);

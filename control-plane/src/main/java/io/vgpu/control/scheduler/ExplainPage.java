@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import tools.jackson.databind.node.ArrayNode;
@@ -27,6 +28,11 @@ import tools.jackson.databind.node.ObjectNode;
  * what would have to be different now. Any thread; costs a few hundred plans at most.
  */
 final class ExplainPage {
+  private static final int A_PAGE = 256;
+
+  /** Of this process: the numbers of another one's changes mean nothing here. */
+  private final String instance = UUID.randomUUID().toString();
+
   private final DecisionLog log;
   private final Supplier<ClusterSnapshot> snapshots;
   private final Allocator allocator;
@@ -53,7 +59,31 @@ final class ExplainPage {
     return log.find(namespace, name).map(this::page).map(ObjectNode::toString);
   }
 
+  /**
+   * What was decided after change {@code since}, for a collector that comes again and again: what
+   * was true then, without how it would be now.
+   */
+  String decisions(long since) {
+    List<DecisionLog.Noted> noted = log.since(since, A_PAGE);
+    ObjectNode page = ExtenderJson.JSON.createObjectNode();
+    page.put("instance", instance);
+    page.put("last", noted.isEmpty() ? since : noted.getLast().sequence());
+    page.put("more", noted.size() == A_PAGE);
+    ArrayNode all = page.putArray("decisions");
+    noted.forEach(n -> all.add(told(n.decision())));
+    return page.toString();
+  }
+
   private ObjectNode page(Decision d) {
+    ObjectNode page = told(d);
+    boolean waits = d.bound().map(b -> !b.error().isEmpty()).orElse(true);
+    if (waits && d.pod().demand().asksForVgpu()) {
+      now(page.putObject("now"), d);
+    }
+    return page;
+  }
+
+  private static ObjectNode told(Decision d) {
     ObjectNode page = ExtenderJson.JSON.createObjectNode();
     page.putObject("pod")
         .put("namespace", d.pod().pod().namespace())
@@ -63,10 +93,6 @@ final class ExplainPage {
     d.filtered().ifPresent(f -> filtered(page.putObject("filter"), f));
     d.ranked().ifPresent(r -> ranked(page.putObject("ranking"), r));
     d.bound().ifPresent(b -> bound(page.putObject("bind"), b));
-    boolean waits = d.bound().map(b -> !b.error().isEmpty()).orElse(true);
-    if (waits && d.pod().demand().asksForVgpu()) {
-      now(page.putObject("now"), d);
-    }
     return page;
   }
 

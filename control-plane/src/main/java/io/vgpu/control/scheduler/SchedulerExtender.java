@@ -108,7 +108,8 @@ public final class SchedulerExtender {
     CommitDesk desk =
         new CommitDesk(state, new Allocator(policies, meters::linkSearch), alignments, nanoTime);
     PendingPods pending = new PendingPods();
-    DecisionLog decisions = new DecisionLog(clock);
+    DecisionLog decisions =
+        new DecisionLog(clock, () -> meters.count(ControlMeters.DECISIONS_DROPPED));
     PlacementNews news =
         new PlacementNews(new PodEvents(events::pod, nanoTime), bus::publish, decisions, clock);
     this.binder =
@@ -205,9 +206,12 @@ public final class SchedulerExtender {
         vertx.deployVerticle(ops));
   }
 
-  /** {@code /explain/NAMESPACE/POD}. */
+  /** {@code /explain/NAMESPACE/POD} for people, {@code /decisions/SEQUENCE} for the controller. */
   private Future<Optional<String>> explained(String path) {
     String[] parts = path.split("/", -1);
+    if (parts.length == 3 && parts[1].equals("decisions") && parts[2].matches("\\d{1,18}")) {
+      return explainers.read(() -> Optional.of(explain.decisions(Long.parseLong(parts[2]))));
+    }
     boolean asked = parts.length == 4 && parts[0].isEmpty() && parts[1].equals("explain");
     return asked
         ? explainers.read(() -> explain.of(parts[2], parts[3]))

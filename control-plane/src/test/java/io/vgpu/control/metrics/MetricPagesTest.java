@@ -53,6 +53,8 @@ class MetricPagesTest {
     meters.victimsAdded(1);
     meters.victimProtected("daemonset");
     meters.count(ControlMeters.BIND_CONFLICT);
+    meters.count(ControlMeters.BIND_RECHECK);
+    meters.count(ControlMeters.DECISIONS_DROPPED);
     meters.count(ControlMeters.BIND_UNKNOWN);
     meters.count(ControlMeters.POD_UNCOUNTED);
     meters.count(ControlMeters.CARD_OVERCOMMITTED);
@@ -78,6 +80,7 @@ class MetricPagesTest {
     ControllerMeters meters = new ControllerMeters(registry);
     meters.leading(() -> true);
     meters.pending(() -> 2);
+    meters.explanations(() -> 3);
     for (Outcome outcome : Outcome.values()) {
       meters.settled(outcome);
     }

@@ -80,7 +80,7 @@ final class BenchWorld implements AutoCloseable {
     Alignments alignments = new Alignments(state.siblings());
     desk = new CommitDesk(state, allocator, alignments, System::nanoTime);
     PendingPods pending = new PendingPods();
-    DecisionLog decisions = new DecisionLog(Clock.systemUTC());
+    DecisionLog decisions = new DecisionLog(Clock.systemUTC(), () -> {});
     PlacementNews news =
         new PlacementNews(
             new PodEvents((pod, type, reason, message) -> {}, System::nanoTime),

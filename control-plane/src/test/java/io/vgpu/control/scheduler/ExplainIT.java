@@ -132,13 +132,16 @@ class ExplainIT {
     extender.client().filter(pod("big", Pods.of(1, 10, 20481)), ALL);
     VgpuRun none = VgpuRun.of("why-pending", "ns/big", "--master=" + api.url());
     assertThat(none.status()).isEqualTo(1);
-    assertThat(none.err()).contains("no pod vgpu-manager-scheduler-* in namespace kube-system");
+    assertThat(none.err())
+        .contains(
+            "no pod vgpu-manager-scheduler-* in namespace kube-system",
+            "no pod vgpu-manager-controller-*");
     api.scheduler("vgpu-manager-scheduler-0", extender.opsPort());
     VgpuRun found = VgpuRun.of("why-pending", "ns/big", "--master=" + api.url());
     assertThat(found.err()).isEmpty();
     assertThat(found.out()).contains("c1 vgpu-memory 20480 (asks 20481)");
     VgpuRun unknown = VgpuRun.of("why-pending", "ns/nobody", "--master=" + api.url());
-    assertThat(unknown.err()).contains("nothing is known of it by vgpu-manager-scheduler-0");
+    assertThat(unknown.err()).contains("vgpu-manager-scheduler-0 knows nothing of it");
   }
 
   @Test

@@ -32,9 +32,9 @@ public final class PodReader implements AutoCloseable {
     this.names = names;
   }
 
-  /** What the scheduler says, over the same connection. */
-  public DecisionReader decisions() {
-    return new DecisionReader(client.get());
+  /** What was decided about a pod, asked over the same connection. */
+  public DecisionReader decisions(String namespace, String pod, String uid) {
+    return new DecisionReader(client.get(), namespace, pod, uid);
   }
 
   /** The namespace of the kubeconfig's context. */

@@ -11,15 +11,18 @@ import io.vgpu.kube.KubeClient;
 import io.vgpu.kube.KubeEvents;
 import io.vgpu.kube.Leadership;
 import io.vgpu.kube.TokenBucket;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Everything of the controller that talks with the API server, over one client. */
 public final class ControllerApi {
   private static final String COMPONENT = "vgpu-manager-controller";
+  private static final String SCHEDULERS = "vgpu-manager-scheduler";
   private static final double EVENTS_A_SECOND = 20;
   private static final int EVENTS_AT_ONCE = 100;
 
@@ -63,6 +66,19 @@ public final class ControllerApi {
   /** The watches, not yet started. */
   public FailedPodWatches failedPods(Consumer<FailedPod> listener) {
     return new FailedPodWatches(client.get(), names, listener);
+  }
+
+  /**
+   * Health ports of the extenders that run as pods of a namespace; blocks, throws what the client
+   * throws.
+   */
+  public List<URI> extenders(String namespace, int opsPort) {
+    return client.get().pods().inNamespace(namespace).list().getItems().stream()
+        .filter(p -> p.getMetadata().getName().startsWith(SCHEDULERS))
+        .map(p -> p.getStatus() == null ? null : p.getStatus().getPodIP())
+        .filter(ip -> ip != null && !ip.isEmpty())
+        .map(ip -> URI.create("http://" + (ip.contains(":") ? "[" + ip + "]" : ip) + ":" + opsPort))
+        .toList();
   }
 
   /** The election, not yet started. */

@@ -48,7 +48,11 @@ final class CommandLines {
               "--namespace=" + OurPart.NAMESPACE,
               "--leader-identity-prefix=controller",
               "--ops-bind-address=" + cluster.config().nodeIp(),
-              "--ops-bind-port=" + part.opsPort());
+              "--ops-bind-port=" + part.opsPort(),
+              "--scheduler-urls=http://"
+                  + cluster.config().nodeIp()
+                  + ":"
+                  + OurPart.EXTENDER.opsPort());
       case AGENT -> agent(config);
     };
   }

@@ -46,14 +46,16 @@ class LostWatchIT {
 
   @Test
   void cutOffItBindsNothingAndIsCaughtUpAfterwards() throws IOException {
+    stage.nodes().create("state-b", 1);
     CutProxy way = stage.proxy();
     SchedulerStandIn blind = new SchedulerStandIn(stage.extender("cut-off", way.url()));
     ExtenderProcess other = stage.extender("beside-cut-off");
     Pod waits = stage.pods().create("waits", 1, 100, 20_000);
-    stage.awaitFits(blind, waits, 1);
+    stage.awaitFits(blind, waits, 2);
     try (Promises promises = stage.promises()) {
       way.cut();
       fill(new SchedulerStandIn(other));
+      stage.nodes().delete("state-b");
       assertThat(blind.bind(waits, "state-a")).isNotEmpty();
       assertThat(stage.pods().read("waits").getSpec().getNodeName()).isNull();
 
@@ -106,6 +108,7 @@ class LostWatchIT {
     fill(new SchedulerStandIn(other));
     other.kill9();
     // the watch cache begins anew, later than what the watch would go on from: 410
+    cluster.kill9(Part.APISERVER);
     cluster.restart(Part.APISERVER);
     long before = cluster.auditLog().position();
     way.mend();
