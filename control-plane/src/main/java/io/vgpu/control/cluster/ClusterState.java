@@ -290,7 +290,8 @@ public final class ClusterState {
     if (shown || node == null || pod.terminal()) {
       return;
     }
-    if (claims.read(pod.uid(), pod.claim(), pod.seal()) instanceof ClaimReader.Reading.Sealed sealed) {
+    if (claims.read(pod.uid(), pod.claim(), pod.seal())
+        instanceof ClaimReader.Reading.Sealed sealed) {
       reserve(
           new Reservation(
               pod.request().pod(),
