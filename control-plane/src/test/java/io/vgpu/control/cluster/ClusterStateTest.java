@@ -90,6 +90,30 @@ class ClusterStateTest {
   }
 
   @Test
+  void aPodThatSomebodyReadHoldsItsCardsUntilTheWatchSpeaks() {
+    state.putNode(node("n1"));
+    state.heardOf(pod("forged", "n1", false, OTHER_SEAL), now + 100);
+    state.heardOf(pod("ended", "n1", true, SEAL), now + 100);
+    state.heardOf(pod("waits", "", false, SEAL), now + 100);
+    assertThat(usedFor("other", true)).isEqualTo(Use.ZERO);
+
+    PodRecord unseen = pod("p", "n1", false, SEAL);
+    state.heardOf(unseen, now + 100);
+    assertThat(usedFor("other", true)).isEqualTo(ONE);
+    state.putPod(unseen);
+    assertThat(usedFor("other", true)).as("now the watch's").isEqualTo(ONE);
+    state.heardOf(unseen, now + 100);
+    assertThat(usedFor("other", true)).as("not twice").isEqualTo(ONE);
+    state.removePod(unseen.uid());
+    assertThat(usedFor("other", true)).isEqualTo(Use.ZERO);
+
+    // it went before anybody told of it: somebody asks when its time is up
+    state.heardOf(unseen, now + 100);
+    now += 100;
+    assertThat(state.overdue()).hasSize(1);
+  }
+
+  @Test
   void whoeverDamagesAClaimAfterTheBindFreesNoCard() {
     state.putNode(node("n1"));
     PodRecord bound = pod("p", "n1", false, SEAL);
