@@ -1,5 +1,6 @@
 package io.vgpu.agent.deviceplugin;
 
+import io.vgpu.agent.notes.Checkpoint;
 import io.vgpu.model.Reason;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,11 +15,11 @@ import org.slf4j.LoggerFactory;
 final class Books {
   private static final Logger log = LoggerFactory.getLogger(Books.class);
 
-  private final Checkpoint checkpoint;
+  private final Checkpoint<Ledger> checkpoint;
   private final ReentrantLock lock = new ReentrantLock(true);
   private volatile Ledger ledger = Ledger.EMPTY;
 
-  Books(Checkpoint checkpoint) {
+  Books(Checkpoint<Ledger> checkpoint) {
     this.checkpoint = checkpoint;
   }
 

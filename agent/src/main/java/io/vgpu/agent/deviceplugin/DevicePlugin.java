@@ -13,6 +13,7 @@ import io.vgpu.agent.kubelet.KubeletSocket;
 import io.vgpu.agent.kubelet.KubeletTransport;
 import io.vgpu.agent.kubelet.OpenStreams;
 import io.vgpu.agent.kubelet.PodResources;
+import io.vgpu.agent.notes.Checkpoint;
 import io.vgpu.agent.shim.Partitions;
 import io.vgpu.agent.shim.ShimWriter;
 import io.vgpu.claim.ClaimSeal;
@@ -82,7 +83,7 @@ public final class DevicePlugin {
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final KubeletTransport transport = new KubeletTransport();
   private final PodResources podResources;
-  private final Checkpoint checkpoint;
+  private final Checkpoint<Ledger> checkpoint;
   private final Books books;
   private final StartUp startUp;
   private final Reconciler reconciler;
@@ -102,8 +103,9 @@ public final class DevicePlugin {
     this.podResources =
         new PodResources(transport, config.podResourcesSocket(), names.vgpuNumber(), nanoTime);
     this.checkpoint =
-        new Checkpoint(
+        new Checkpoint<>(
             config.managerDir().resolve("checkpoints").resolve("allocations.json"),
+            LedgerCodec.CODEC,
             with.files(),
             with.clock());
     this.books = new Books(checkpoint);

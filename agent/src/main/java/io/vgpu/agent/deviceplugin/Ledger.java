@@ -11,7 +11,8 @@ import java.util.function.Predicate;
 
 /**
  * Which ids belong to which container, and which pods were refused: the agent's own memory, kept in
- * the {@link Checkpoint}. Immutable: a change is made, written, and only then taken as true.
+ * the {@link io.vgpu.agent.notes.Checkpoint}. Immutable: a change is made, written, and only then
+ * taken as true.
  */
 record Ledger(Map<String, PodEntry> pods, Map<String, Refusal> refused) {
   /** A node has a few hundred pods at most; beyond this something is wrong, not busy. */

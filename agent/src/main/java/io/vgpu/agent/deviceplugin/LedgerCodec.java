@@ -4,6 +4,7 @@ import io.vgpu.agent.deviceplugin.Ledger.Refusal;
 import io.vgpu.agent.deviceplugin.PodEntry.Held;
 import io.vgpu.agent.deviceplugin.PodEntry.Stage;
 import io.vgpu.agent.deviceplugin.PodEntry.Turn;
+import io.vgpu.agent.notes.Checkpoint;
 import io.vgpu.claim.ClaimCodec;
 import io.vgpu.claim.FormatException;
 import io.vgpu.model.ContainerKind;
@@ -34,6 +35,8 @@ import tools.jackson.databind.node.ObjectNode;
 final class LedgerCodec {
   static final int VERSION = 1;
   static final int MAX_LENGTH = 64 << 20;
+  static final Checkpoint.Codec<Ledger> CODEC =
+      new Checkpoint.Codec<>(LedgerCodec::encode, LedgerCodec::decode, Ledger.EMPTY, MAX_LENGTH);
   private static final JsonMapper JSON =
       JsonMapper.builder(
               JsonFactory.builder()

@@ -1,4 +1,4 @@
-package io.vgpu.agent.deviceplugin;
+package io.vgpu.agent.notes;
 
 import io.vertx.core.Future;
 import io.vgpu.claim.FormatException;
@@ -15,62 +15,74 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@link Ledger} on disk, written before each answer to the kubelet, so that an agent killed at
- * any moment knows what it said. All work is on lane {@code files}. A file that cannot be read is
- * set aside, never overwritten: what it held is rebuilt from the kubelet and the API.
+ * One thing that is known, on disk: replaced as a whole and durably, so that an agent killed at any
+ * moment knows what it said. All work is on lane {@code files}. A file that cannot be read is set
+ * aside, never overwritten.
  */
-final class Checkpoint {
+public final class Checkpoint<T> {
+  /**
+   * How it is written.
+   *
+   * @param decode throws {@link FormatException} for whatever {@code encode} does not write
+   * @param empty what is known where there is no file
+   * @param maxBytes a longer file is not read
+   */
+  public record Codec<T>(
+      Function<T, String> encode, Function<String, T> decode, T empty, long maxBytes) {}
+
   private static final Logger log = LoggerFactory.getLogger(Checkpoint.class);
 
   private final Path file;
+  private final Codec<T> codec;
   private final Lane files;
   private final Clock clock;
 
-  Checkpoint(Path file, Lane files, Clock clock) {
+  public Checkpoint(Path file, Codec<T> codec, Lane files, Clock clock) {
     this.file = file;
+    this.codec = codec;
     this.files = files;
     this.clock = clock;
   }
 
   /** What was last written; empty when there is nothing, or nothing that can be read. */
-  Future<Ledger> load() {
+  public Future<T> load() {
     return files.call(this::read);
   }
 
   /** Replaces the file: complete on disk when the future succeeds, unchanged when it fails. */
-  Future<Void> save(Ledger ledger) {
+  public Future<Void> save(T known) {
     return files.call(
         () -> {
-          write(LedgerCodec.encode(ledger));
+          write(codec.encode().apply(known));
           return null;
         });
   }
 
-  private Ledger read() throws IOException {
+  private T read() throws IOException {
     Files.createDirectories(
         folder(),
         PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     try {
-      if (Files.size(file) > LedgerCodec.MAX_LENGTH) {
+      if (Files.size(file) > codec.maxBytes()) {
         throw new FormatException("checkpoint of " + Files.size(file) + " bytes is too large");
       }
-      return LedgerCodec.decode(Files.readString(file));
+      return codec.decode().apply(Files.readString(file));
     } catch (NoSuchFileException e) {
-      return Ledger.EMPTY;
+      return codec.empty();
     } catch (FormatException | CharacterCodingException e) {
       Path aside = file.resolveSibling(file.getFileName() + ".corrupt-" + clock.millis());
       Files.move(file, aside, StandardCopyOption.REPLACE_EXISTING);
       log.error(
-          "checkpoint cannot be read; it is set aside and rebuilt from kubelet and API"
-              + " [file: {}, aside: {}, cause: {}]",
+          "checkpoint cannot be read, it is set aside [file: {}, aside: {}, cause: {}]",
           file,
           aside,
           e.toString());
-      return Ledger.EMPTY;
+      return codec.empty();
     }
   }
 
