@@ -20,8 +20,6 @@ import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.DriverInfo;
 import io.vgpu.agent.gpu.GpuDriver;
 import io.vgpu.agent.gpu.GpuDriverException;
-import io.vgpu.agent.gpu.GpuHealthVerticle;
-import io.vgpu.agent.gpu.GpuSamplerVerticle;
 import io.vgpu.agent.gpu.NodeGpus;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
@@ -50,6 +48,7 @@ import io.vgpu.agent.refund.RefundVerticle;
 import io.vgpu.agent.shim.Partitions;
 import io.vgpu.agent.shim.ShimFolders;
 import io.vgpu.agent.shim.ShimVerticle;
+import io.vgpu.event.EventTypes;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.KubeClient;
 import io.vgpu.kube.KubeEvents;
@@ -78,7 +77,6 @@ import org.slf4j.LoggerFactory;
 public final class Agent {
   private static final Logger log = LoggerFactory.getLogger(Agent.class);
   private static final Duration STOP_STEP = Duration.ofSeconds(5);
-  private static final Duration SAMPLE_DEADLINE = Duration.ofSeconds(2);
   private static final Duration UNSERVED_PAUSE = Duration.ofSeconds(5);
   private static final int FAILED = 1;
 
@@ -171,9 +169,9 @@ public final class Agent {
     meters
         .getPrometheusRegistry()
         .register(new CardSeries(config.nodeName(), info, inventory, samples, System::nanoTime));
-    deploy(vertx, health(driver, inventory, lanes, bus));
-    deploy(vertx, sampler(driver, gpus, lanes, samples));
     if (role == Role.MONITOR) {
+      new CardWatch(config, driver, inventory, samples, lanes, bus, meters, clock)
+          .start(v -> deploy(vertx, v), gpus, Optional.empty());
       follow(vertx, inventory, bus, text -> {});
     } else {
       cards.mig().check(inventory.cards());
@@ -270,35 +268,6 @@ public final class Agent {
                     clock)));
   }
 
-  private GpuHealthVerticle health(
-      GpuDriver driver, NodeGpus inventory, Lanes lanes, EventBusPort bus) {
-    return new GpuHealthVerticle(
-        driver,
-        inventory,
-        config.cards().xids(),
-        lanes.nvmlEvents(),
-        bus,
-        config.nodeName(),
-        clock,
-        xid -> AgentMeters.CARD_XIDS.counter(meters, Integer.toString(xid)).increment());
-  }
-
-  private GpuSamplerVerticle sampler(
-      GpuDriver driver, List<PhysicalGpu> gpus, Lanes lanes, CardSamples samples) {
-    return new GpuSamplerVerticle(
-        driver,
-        gpus,
-        lanes.nvmlByCard(),
-        config.cards().sampleInterval(),
-        SAMPLE_DEADLINE,
-        samples,
-        System::nanoTime,
-        (card, outcome) ->
-            AgentMeters.CARD_SAMPLES
-                .counter(meters, Integer.toString(card), outcome.name().toLowerCase(Locale.ROOT))
-                .increment());
-  }
-
   private void startPlugin(
       Vertx vertx,
       GpuDriver driver,
@@ -316,6 +285,8 @@ public final class Agent {
             config.shim().library(),
             Version.current(),
             new Mounts()::ensureTmpfs);
+    new CardWatch(config, driver, inventory, samples, lanes, bus, meters, clock)
+        .start(v -> deploy(vertx, v), gpus, Optional.of(installed.bootIdHash()));
     ShimVerticle shim =
         new ShimVerticle(
             config.shim().paths(),
@@ -365,6 +336,7 @@ public final class Agent {
             clock);
     readiness.ask(plugin::missing);
     shutdown.add("device plugin", plugin::stop);
+    bus.on(EventTypes.GPU_HEALTH_CHANGED, e -> CardWatch.tell(plugin.events(), e));
     follow(
         vertx,
         inventory,

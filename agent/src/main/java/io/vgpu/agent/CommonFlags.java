@@ -1,5 +1,6 @@
 package io.vgpu.agent;
 
+import io.vgpu.agent.health.HealthRules;
 import io.vgpu.claim.Names;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -78,6 +79,22 @@ final class CommonFlags {
       description =
           "critical errors (XIDs) never to ignore, or all (environment: DP_ENABLE_HEALTHCHECKS)")
   String enableHealthChecks = "";
+
+  @Option(
+      names = "--health-grace",
+      description = "how long calls on a card may fail or not return before it is unhealthy")
+  Duration healthGrace = HealthRules.DEFAULT.grace();
+
+  @Option(
+      names = "--health-quiet",
+      description = "how long nothing may speak against an unhealthy card before it is tried again")
+  Duration healthQuiet = HealthRules.DEFAULT.quiet();
+
+  @Option(
+      names = "--health-probe",
+      description =
+          "how long a card must answer before it is given out again; doubled with each relapse within an hour")
+  Duration healthProbe = HealthRules.DEFAULT.probe();
 
   @Option(
       names = "--ops-bind-address",

@@ -9,6 +9,7 @@ import io.vgpu.agent.config.Unsupported;
 import io.vgpu.agent.gpu.DeviceSelection;
 import io.vgpu.agent.gpu.MigStrategy;
 import io.vgpu.agent.gpu.XidRules;
+import io.vgpu.agent.health.HealthRules;
 import io.vgpu.agent.inject.ExtraMode;
 import io.vgpu.agent.inject.ListStrategy;
 import io.vgpu.agent.shim.ShimPaths;
@@ -136,6 +137,7 @@ final class ConfigReader {
         file.excludeDevices().orElseGet(() -> DeviceSelection.parse(p.excludeDevices)),
         mig(file.migStrategy().orElse(p.migStrategy)),
         XidRules.parse(c.disableHealthChecks, c.enableHealthChecks),
+        new HealthRules(c.healthGrace, c.healthQuiet, c.healthProbe),
         c.cardSampleInterval);
   }
 

@@ -5,6 +5,7 @@ import static io.vgpu.model.Checks.check;
 import io.vgpu.agent.gpu.DeviceSelection;
 import io.vgpu.agent.gpu.MigStrategy;
 import io.vgpu.agent.gpu.XidRules;
+import io.vgpu.agent.health.HealthRules;
 import io.vgpu.agent.inject.ExtraMode;
 import io.vgpu.agent.inject.ListStrategy;
 import io.vgpu.agent.shim.ShimPaths;
@@ -48,6 +49,7 @@ public record AgentConfig(
       DeviceSelection excluded,
       MigStrategy mig,
       XidRules xids,
+      HealthRules health,
       Duration sampleInterval) {
     public Cards {
       check(

@@ -46,13 +46,11 @@ public final class CardSamples {
     last.put(sample.gpu(), sample);
   }
 
-  /** Returns whether this is news. */
-  boolean suspect(GpuUuid gpu) {
-    return suspects.put(gpu, true) == null;
+  void suspect(GpuUuid gpu) {
+    suspects.put(gpu, true);
   }
 
-  /** Returns whether this is news. */
-  boolean trust(GpuUuid gpu) {
-    return suspects.remove(gpu) != null;
+  void trust(GpuUuid gpu) {
+    suspects.remove(gpu);
   }
 }

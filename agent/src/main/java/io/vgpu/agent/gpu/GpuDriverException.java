@@ -3,6 +3,7 @@ package io.vgpu.agent.gpu;
 /** A driver call failed: which call, with which code of the driver. */
 public final class GpuDriverException extends RuntimeException {
   private static final int GPU_IS_LOST = 15;
+  private static final int RESET_REQUIRED = 16;
 
   private final String call;
   private final int code;
@@ -21,6 +22,11 @@ public final class GpuDriverException extends RuntimeException {
   /** Whether a card has fallen off the bus. */
   public boolean isGpuLost() {
     return code == GPU_IS_LOST;
+  }
+
+  /** Whether the driver says that nothing but a reset or a reboot helps. */
+  public boolean needsReset() {
+    return code == GPU_IS_LOST || code == RESET_REQUIRED;
   }
 
   /** The driver's return code. */

@@ -2,12 +2,15 @@ package io.vgpu.agent.gpu;
 
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
+import io.vgpu.agent.health.Evidence;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.runtime.Lane;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +42,7 @@ public final class GpuSamplerVerticle extends VerticleBase {
   private final CardSamples samples;
   private final LongSupplier nanoTime;
   private final Counter counter;
+  private final BiConsumer<GpuUuid, Evidence> health;
 
   private static final class Probe {
     final PhysicalGpu gpu;
@@ -53,7 +57,10 @@ public final class GpuSamplerVerticle extends VerticleBase {
     }
   }
 
-  /** {@code lanes}: one per card, by index; {@code nanoTime}: a monotonic clock. */
+  /**
+   * {@code lanes}: one per card, by index; {@code nanoTime}: a monotonic clock; {@code health}
+   * hears what each attempt says of its card.
+   */
   public GpuSamplerVerticle(
       GpuDriver driver,
       List<PhysicalGpu> gpus,
@@ -62,7 +69,8 @@ public final class GpuSamplerVerticle extends VerticleBase {
       Duration deadline,
       CardSamples samples,
       LongSupplier nanoTime,
-      Counter counter) {
+      Counter counter,
+      BiConsumer<GpuUuid, Evidence> health) {
     this.driver = driver;
     this.probes = gpus.stream().map(g -> new Probe(g, lane(lanes, g.index()))).toList();
     this.interval = interval;
@@ -70,6 +78,7 @@ public final class GpuSamplerVerticle extends VerticleBase {
     this.samples = samples;
     this.nanoTime = nanoTime;
     this.counter = counter;
+    this.health = health;
   }
 
   private static Lane lane(Map<Integer, Lane> lanes, int index) {
@@ -100,8 +109,12 @@ public final class GpuSamplerVerticle extends VerticleBase {
     GpuUuid uuid = probe.gpu.uuid();
     if (probe.underWay) {
       counter.count(probe.gpu.index(), Outcome.BUSY);
-      if (nanoTime.getAsLong() - probe.calledNanos > deadline.toNanos() && samples.suspect(uuid)) {
-        log.warn("card is suspect, a call does not return [gpu: {}, deadline: {}]", uuid, deadline);
+      if (nanoTime.getAsLong() - probe.calledNanos > deadline.toNanos()) {
+        samples.suspect(uuid);
+        health.accept(
+            uuid,
+            new Evidence.Trouble(
+                "a driver call has not returned for " + deadline.toSeconds() + " s"));
       }
       return;
     }
@@ -113,9 +126,8 @@ public final class GpuSamplerVerticle extends VerticleBase {
         .onComplete(
             sampled -> {
               probe.underWay = false;
-              if (samples.trust(uuid)) {
-                log.info("card answers again [gpu: {}]", uuid);
-              }
+              samples.trust(uuid);
+              health.accept(uuid, evidence(sampled.cause()));
               counter.count(probe.gpu.index(), sampled.succeeded() ? Outcome.OK : Outcome.FAILED);
               if (sampled.succeeded()) {
                 samples.put(sampled.result());
@@ -126,5 +138,14 @@ public final class GpuSamplerVerticle extends VerticleBase {
               probe.failing =
                   sampled.failed(); // one line per failure that begins, not one per sample
             });
+  }
+
+  private static Evidence evidence(@Nullable Throwable failure) {
+    if (failure == null) {
+      return new Evidence.Answered();
+    }
+    return failure instanceof GpuDriverException e && e.needsReset()
+        ? new Evidence.Fault(String.valueOf(e.getMessage()), true)
+        : new Evidence.Trouble(String.valueOf(failure.getMessage()));
   }
 }

@@ -11,6 +11,15 @@ public sealed interface HealthEvent {
    */
   record Xid(Optional<GpuUuid> device, int xid) implements HealthEvent {}
 
-  /** The card cannot be watched, for a reason that speaks against it; told once. */
-  record NotWatchable(GpuUuid gpu, String cause) implements HealthEvent {}
+  /**
+   * The card cannot be watched, for a reason that speaks against it; told once. {@code lost}: it
+   * has fallen off the bus.
+   */
+  record NotWatchable(GpuUuid gpu, String cause, boolean lost) implements HealthEvent {}
+
+  /**
+   * Memory errors; {@code device} as above. Those of one bit were corrected; what uncorrected ones
+   * mean for the card is told by an {@link Xid} as well, where the driver has one for it.
+   */
+  record Ecc(Optional<GpuUuid> device, boolean corrected) implements HealthEvent {}
 }

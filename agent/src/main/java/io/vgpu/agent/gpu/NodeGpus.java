@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 
 /**
  * The cards found at start, and which of them are healthy now. Reads are lock-free snapshots; marks
- * may come from any thread. A card that was marked stays so while the process lives: what brings it
- * back is not known here.
+ * may come from any thread. When a card is marked, and when no longer, is decided by {@link
+ * GpuHealthVerticle}.
  */
 public final class NodeGpus implements GpuInventory {
   private final List<PhysicalGpu> gpus;
@@ -68,15 +68,27 @@ public final class NodeGpus implements GpuInventory {
     return true;
   }
 
+  /** Whether this is a card of the node, or a MIG slice of one. */
+  public boolean has(GpuUuid device) {
+    return gpus.stream()
+        .anyMatch(
+            g ->
+                g.uuid().equals(device)
+                    || g.migDevices().stream().anyMatch(m -> m.uuid().equals(device)));
+  }
+
   /** Marks a card or MIG slice unhealthy; false when it was already, or is none of ours. */
   public synchronized boolean markUnhealthy(GpuUuid device, String cause) {
-    boolean ours =
-        gpus.stream()
-            .anyMatch(
-                g ->
-                    g.uuid().equals(device)
-                        || g.migDevices().stream().anyMatch(m -> m.uuid().equals(device)));
-    if (!ours || causes.putIfAbsent(device, cause) != null) {
+    if (!has(device) || causes.putIfAbsent(device, cause) != null) {
+      return false;
+    }
+    snapshot = take();
+    return true;
+  }
+
+  /** Takes a mark back; false when there was none. */
+  public synchronized boolean markHealthy(GpuUuid device) {
+    if (causes.remove(device) == null) {
       return false;
     }
     snapshot = take();

@@ -13,6 +13,14 @@ public record XidRules(boolean watching, Set<Integer> ignored) {
   /** Errors of the application, not of the card. */
   public static final Set<Integer> APPLICATION_ERRORS = Set.of(13, 31, 43, 45, 68, 109);
 
+  /**
+   * Errors after which the driver wants the card reset or the node rebooted, whatever the card
+   * answers: memory that cannot be corrected or remapped (48, 64, 95, 140), links (74), off the bus
+   * (79), the card's own firmware (119, 120), its start (143), the action asked for by the driver
+   * (154). From NVIDIA's catalogue of XIDs.
+   */
+  private static final Set<Integer> LASTING = Set.of(48, 64, 74, 79, 95, 119, 120, 140, 143, 154);
+
   public XidRules {
     ignored = Set.copyOf(ignored);
   }
@@ -46,6 +54,11 @@ public record XidRules(boolean watching, Set<Integer> ignored) {
   /** Whether this error speaks against the card. */
   public boolean counts(int xid) {
     return watching && !ignored.contains(xid);
+  }
+
+  /** Whether only a reset or a reboot mends a card after this error. */
+  public boolean lasting(int xid) {
+    return LASTING.contains(xid);
   }
 
   private static String[] items(String list) {

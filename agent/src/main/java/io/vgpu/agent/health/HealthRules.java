@@ -12,9 +12,9 @@ import java.time.Duration;
  * @param probe answering before it is given out again; doubled with each relapse
  */
 public record HealthRules(Duration grace, Duration quiet, Duration probe) {
+  private static final Duration LONGEST = Duration.ofHours(1); // before DEFAULT, which is checked
   public static final HealthRules DEFAULT =
       new HealthRules(Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(30));
-  private static final Duration LONGEST = Duration.ofHours(1);
 
   public HealthRules {
     bounded("--health-grace", grace);

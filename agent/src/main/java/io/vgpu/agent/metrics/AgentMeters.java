@@ -28,6 +28,16 @@ public enum AgentMeters implements Meter {
       Kind.COUNTER,
       List.of("xid"),
       "critical errors told by the driver, ignored ones too"),
+  CARD_ECC_ERRORS(
+      "vgpu_card_ecc_errors_total",
+      Kind.COUNTER,
+      List.of("device_idx", "kind"),
+      "memory errors told by the driver: corrected, or uncorrected; device_idx is empty where the driver does not say whose"),
+  CARD_STANDING(
+      "vgpu_card_standing",
+      Kind.GAUGE,
+      List.of("device_idx", "device_uuid", "standing"),
+      "1 for how it stands with the card: healthy, suspect (still offered), unhealthy, probing (it answers again)"),
   CARD_SUSPECT(
       "vgpu_card_suspect",
       Kind.GAUGE,

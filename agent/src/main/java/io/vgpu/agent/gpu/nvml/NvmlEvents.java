@@ -4,6 +4,7 @@ import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.LongByReference;
+import io.vgpu.agent.gpu.GpuDriverException;
 import io.vgpu.agent.gpu.HealthEvent;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.gpu.PhysicalGpu.MigDevice;
@@ -12,9 +13,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,18 +28,33 @@ final class NvmlEvents {
       NvmlStructs.EVENT_XID | NvmlStructs.EVENT_DOUBLE_BIT_ECC | NvmlStructs.EVENT_SINGLE_BIT_ECC;
 
   private final NvmlLibrary nvml;
-  private final Pointer set;
+  private final List<NvmlCards.Found> found;
+  private Pointer set;
   private final Map<GpuUuid, PhysicalGpu> cards = new HashMap<>();
+  private final Set<GpuUuid> left = new HashSet<>(); // cards that no set holds
   private final Deque<HealthEvent> refused = new ArrayDeque<>();
 
   /** Registers every card; one that cannot be watched is told by the next {@link #await}. */
   NvmlEvents(NvmlLibrary nvml, List<NvmlCards.Found> found) {
     this.nvml = nvml;
+    this.found = found;
+    found.forEach(card -> cards.put(card.gpu().uuid(), card.gpu()));
     this.set = nvml.handle(NvmlCall.EVENT_SET_CREATE);
-    for (NvmlCards.Found card : found) {
-      cards.put(card.gpu().uuid(), card.gpu());
-      register(card);
-    }
+    found.forEach(this::register);
+  }
+
+  /**
+   * A set with a lost card in it tells nothing of the others any more: from here on there is one
+   * without it. Which card it was is told by registering it again.
+   */
+  private boolean leaveLostOut() {
+    List<NvmlCards.Found> watched =
+        found.stream().filter(c -> !left.contains(c.gpu().uuid())).toList();
+    int before = left.size();
+    nvml.code(NvmlCall.EVENT_SET_FREE, set);
+    set = nvml.handle(NvmlCall.EVENT_SET_CREATE);
+    watched.forEach(this::register);
+    return left.size() > before;
   }
 
   private void register(NvmlCards.Found card) {
@@ -49,10 +67,11 @@ final class NvmlEvents {
     if (code == NvmlLibrary.NOT_SUPPORTED) {
       log.info("card has no events, its health is not watched [gpu: {}]", card.gpu().uuid());
     } else if (code != NvmlLibrary.SUCCESS) {
+      GpuDriverException failure = nvml.failure(NvmlCall.REGISTER_EVENTS, code);
+      left.add(card.gpu().uuid());
       refused.add(
           new HealthEvent.NotWatchable(
-              card.gpu().uuid(),
-              String.valueOf(nvml.failure(NvmlCall.REGISTER_EVENTS, code).getMessage())));
+              card.gpu().uuid(), String.valueOf(failure.getMessage()), failure.isGpuLost()));
     }
   }
 
@@ -66,13 +85,19 @@ final class NvmlEvents {
       return Optional.empty();
     }
     if (code != NvmlLibrary.SUCCESS) {
-      throw nvml.failure(NvmlCall.EVENT_SET_WAIT, code);
+      GpuDriverException failure = nvml.failure(NvmlCall.EVENT_SET_WAIT, code);
+      if (failure.isGpuLost() && leaveLostOut()) {
+        return Optional.of(refused.remove());
+      }
+      throw failure;
     }
-    if (event.getLong(NvmlStructs.EVENT_TYPE) != NvmlStructs.EVENT_XID) {
-      return Optional.empty(); // ECC errors by themselves do not speak against a card
+    long type = event.getLong(NvmlStructs.EVENT_TYPE);
+    if (type == NvmlStructs.EVENT_XID) {
+      return Optional.of(
+          new HealthEvent.Xid(device(event), (int) event.getLong(NvmlStructs.EVENT_DATA)));
     }
     return Optional.of(
-        new HealthEvent.Xid(device(event), (int) event.getLong(NvmlStructs.EVENT_DATA)));
+        new HealthEvent.Ecc(device(event), type == NvmlStructs.EVENT_SINGLE_BIT_ECC));
   }
 
   /** The MIG slice of the event, else the card, else nothing when it cannot be named. */

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -137,6 +138,7 @@ class NvmlGpuDriverTest {
     return driver.topology().links().getOrDefault(0, new TreeMap<>()).getOrDefault(peer, List.of());
   }
 
+  private static final GpuUuid A = new GpuUuid("GPU-aaaaaaaa-0000-0000-0000-000000000000");
   private static final GpuUuid B = new GpuUuid("GPU-bbbbbbbb-0000-0000-0000-000000000000");
   private static final GpuUuid SLICE = new GpuUuid("MIG-aaaaaaaa-0000-0000-0000-000000000001");
 
@@ -248,6 +250,31 @@ class NvmlGpuDriverTest {
                 assertThat(e.isGpuLost()).isTrue();
                 assertThat(e.call()).startsWith("nvmlDeviceGet");
               });
+    }
+  }
+
+  @Test
+  @DisplayName("a lost card is named, and the others' errors are still heard")
+  void aLostCardDoesNotDeafenTheWatchOfTheOthers() throws IOException {
+    FakeNode node = FakeNode.of(temporary.resolve("deaf"), TWO);
+    try (NvmlGpuDriver driver = node.open()) {
+      node.tell("lost 1");
+      assertThat(driver.awaitHealthEvent(Duration.ofSeconds(5)))
+          .hasValueSatisfying(
+              e ->
+                  assertThat(e)
+                      .isInstanceOfSatisfying(
+                          HealthEvent.NotWatchable.class,
+                          n -> {
+                            assertThat(n.gpu()).isEqualTo(B);
+                            assertThat(n.lost()).isTrue();
+                          }));
+      node.tell("xid 0 code=62");
+      assertThat(driver.awaitHealthEvent(Duration.ofSeconds(5)))
+          .contains(new HealthEvent.Xid(Optional.of(A), 62));
+      node.tell("ecc 0 type=double");
+      assertThat(driver.awaitHealthEvent(Duration.ofSeconds(5)))
+          .contains(new HealthEvent.Ecc(Optional.of(A), false));
     }
   }
 
