@@ -64,10 +64,11 @@ bench-scheduler: ## how long filter and prioritize take at 100, 1000 and 5000 no
 	  -cp 'control-plane/target/test-classes:control-plane/target/classes:events/target/test-classes:events/target/classes:control-plane/target/lib/*' \
 	  io.vgpu.control.scheduler.SchedulerBench
 
-bench-packing: build ## how full policies pack the openb trace, ten seeds, into build/bench/packing.json and .svg (minutes; ARGS="--seeds 42")
+PACKING := random,bestfit,spread,binpack,fgd,foresight
+bench-packing: build ## how full policies pack the openb trace, ten seeds, into build/bench/packing.json and .svg (minutes; SEEDS=42 POLICIES=fgd)
 	@mkdir -p build/bench
 	@VGPU_JAVA_OPTS=-XX:TieredStopAtLevel=4 bin/vgpu simulate --nodes control-plane/src/test/resources/openb/nodes.csv \
-	  --pods control-plane/src/test/resources/openb/pods.csv --policy random,bestfit,spread,binpack,fgd,foresight --seeds 42-51 \
+	  --pods control-plane/src/test/resources/openb/pods.csv --policy $(or $(POLICIES),$(PACKING)) --seeds $(or $(SEEDS),42-51) \
 	  --format json --chart build/bench/packing.svg $(ARGS) >build/bench/packing.json.part
 	@mv build/bench/packing.json.part build/bench/packing.json
 
