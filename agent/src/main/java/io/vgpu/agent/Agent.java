@@ -9,8 +9,6 @@ import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
-import io.vertx.core.http.HttpServer;
-import io.vertx.core.net.KeyCertOptions;
 import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
@@ -202,22 +200,8 @@ public final class Agent {
         page,
         readiness::missing,
         path -> Future.succeededFuture(Optional.empty()),
-        ops.tls().map(tls -> certificate(vertx, tls)));
-  }
-
-  private static OpsVerticle.Certificate certificate(Vertx vertx, AgentConfig.Tls tls) {
-    TlsReload reload = new TlsReload(vertx, tls.certificate(), tls.key());
-    return new OpsVerticle.Certificate() {
-      @Override
-      public Future<KeyCertOptions> read() {
-        return reload.read();
-      }
-
-      @Override
-      public void follow(HttpServer server) {
-        reload.follow(server, tls.refresh());
-      }
-    };
+        ops.tls()
+            .map(tls -> new TlsReload(vertx, tls.certificate(), tls.key()).every(tls.refresh())));
   }
 
   /** Opened when it is first needed; closed with the process. */

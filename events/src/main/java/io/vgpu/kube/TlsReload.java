@@ -7,6 +7,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.net.KeyCertOptions;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.ServerSSLOptions;
+import io.vgpu.runtime.OpsVerticle;
 import io.vgpu.runtime.UsageException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -58,6 +59,21 @@ public final class TlsReload {
     this.vertx = vertx;
     this.certificateFile = certificateFile;
     this.keyFile = keyFile;
+  }
+
+  /** The same for the port of health and metrics. */
+  public OpsVerticle.Certificate every(Duration refresh) {
+    return new OpsVerticle.Certificate() {
+      @Override
+      public Future<KeyCertOptions> read() {
+        return TlsReload.this.read();
+      }
+
+      @Override
+      public void follow(HttpServer server) {
+        TlsReload.this.follow(server, refresh);
+      }
+    };
   }
 
   /** The pair to start with; fails with a {@link UsageException} that names the file. */

@@ -14,6 +14,7 @@ import io.vgpu.agent.gpu.GpuInventory.Card;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.NodeConfig;
+import io.vgpu.runtime.Version;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -68,6 +69,9 @@ public final class CardSeries implements MultiCollector {
             c -> OptionalDouble.of(samples.isSuspect(c.gpu().uuid()) ? 1 : 0)));
     all.add(configuration());
     all.add(versions());
+    all.add(
+        Series.info(
+            DeviceMeters.BUILD_INFO, node, Version.current(), "", "", Version.platform(), ""));
     List<GpuDevice> shared =
         inventory.published().devices().stream().filter(d -> !d.mig()).toList();
     all.add(

@@ -32,7 +32,7 @@ public final class FakeApiServer implements AutoCloseable {
   private final AtomicInteger failures = new AtomicInteger();
   private volatile int failureCode = 503;
 
-  /** Path to JSON. */
+  /** Path to JSON, of what is read and of reviews. */
   public final Map<String, String> answers = new ConcurrentHashMap<>();
 
   /** The authorization header of the last GET. */
@@ -108,13 +108,16 @@ public final class FakeApiServer implements AutoCloseable {
       } else if (failures.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
         send(exchange, failureCode, status(failureCode));
       } else {
+        String review = path.endsWith("reviews") ? answers.get(path) : null;
         writes.add(new Write(exchange.getRequestMethod(), path, body, authorization));
         send(
             exchange,
             200,
-            "{\"apiVersion\":\"v1\",\"kind\":\""
-                + (path.contains("/events") ? "Event" : "Pod")
-                + "\",\"metadata\":{\"name\":\"x\",\"namespace\":\"y\"}}");
+            review != null
+                ? review
+                : "{\"apiVersion\":\"v1\",\"kind\":\""
+                    + (path.contains("/events") ? "Event" : "Pod")
+                    + "\",\"metadata\":{\"name\":\"x\",\"namespace\":\"y\"}}");
       }
     }
   }

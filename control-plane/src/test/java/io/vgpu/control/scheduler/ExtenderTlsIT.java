@@ -10,7 +10,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vgpu.control.testing.FakeApiServer;
 import io.vgpu.control.testing.RunningExtender;
-import io.vgpu.control.testing.TestCertificates;
+import io.vgpu.testing.TestCertificates;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Duration;

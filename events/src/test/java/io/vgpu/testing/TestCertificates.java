@@ -1,4 +1,4 @@
-package io.vgpu.control.testing;
+package io.vgpu.testing;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
