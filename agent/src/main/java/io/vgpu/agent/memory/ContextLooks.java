@@ -73,7 +73,9 @@ final class ContextLooks {
           DriverList.Sum sum = list.of(isOf(c, c.devices().get(i).uuid(), containers));
           if (sum.bytes().isPresent()) {
             listed(c, i, sum.bytes().getAsLong());
-            listings.put(c.owner(), i, sum.bytes().getAsLong(), nanoTime.getAsLong());
+            if (sum.processes() > 0) { // none of those with contexts: their pids are not found
+              listings.put(c.owner(), i, sum.bytes().getAsLong(), nanoTime.getAsLong());
+            }
             measured += compare(c, i, then, sum) ? 1 : 0;
           }
         }

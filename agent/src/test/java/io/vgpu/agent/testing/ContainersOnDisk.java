@@ -91,6 +91,21 @@ public final class ContainersOnDisk {
       return paths.usageDir().resolve(directory).resolve(Abi.USAGE_FILE);
     }
 
+    /**
+     * The folder as the container has it, by links to the same files; for programs that are told of
+     * it by {@code CUDA_SHIM_CONFIG_DIR}.
+     */
+    public Path mountedInto(Path folder) throws IOException {
+      Files.createDirectory(folder);
+      Path config = paths.managerDir().resolve(directory);
+      Path written = paths.usageDir().resolve(directory);
+      Files.createLink(folder.resolve(Abi.LIMITS_FILE), config.resolve(Abi.LIMITS_FILE));
+      Files.createLink(folder.resolve(Abi.LOAD_FILE), config.resolve(Abi.LOAD_FILE));
+      Files.createLink(folder.resolve(Abi.USAGE_FILE), written.resolve(Abi.USAGE_FILE));
+      Files.createLink(folder.resolve(Abi.USAGE_LOCK_FILE), written.resolve(Abi.USAGE_LOCK_FILE));
+      return folder;
+    }
+
     /** Writes a number of so many bytes into {@code usage}. */
     public void usage(long at, long value, int bytes) throws IOException {
       ByteBuffer word = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(0, value);
