@@ -391,6 +391,7 @@ public final class Agent {
         vertx,
         new MeasureVerticle(
             shim,
+            shim::setBack,
             gpus,
             samples,
             listings,

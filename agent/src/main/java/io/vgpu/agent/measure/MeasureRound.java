@@ -60,8 +60,11 @@ final class MeasureRound {
     this.meters = meters;
   }
 
-  /** What a look found, and the cards of which {@code unaccounted} has changed. */
-  record Found(Measured measured, List<GpuUuid> news) {}
+  /**
+   * What a look found, the cards of which {@code unaccounted} has changed, and whose files have not
+   * the size that they must have.
+   */
+  record Found(Measured measured, List<GpuUuid> news, List<Owner> misshapen) {}
 
   Found run(Collection<OpenContainer> containers) {
     long now = nanoTime.getAsLong();
@@ -70,16 +73,18 @@ final class MeasureRound {
     times.keySet().retainAll(present);
     listings.retain(present);
     List<ContainerFigure> figures = new ArrayList<>();
-    containers.forEach(c -> look(c, now, figures));
+    List<Owner> misshapen = new ArrayList<>();
+    containers.forEach(c -> look(c, now, figures, misshapen));
     Map<GpuUuid, CardLoad> loads = new HashMap<>();
     List<GpuUuid> news = new ArrayList<>();
     for (GpuUuid card : cards) {
       loads.put(card, load(card, figures, now, news));
     }
-    return new Found(new Measured(now, figures, loads), List.copyOf(news));
+    return new Found(new Measured(now, figures, loads), List.copyOf(news), misshapen);
   }
 
-  private void look(OpenContainer c, long now, List<ContainerFigure> figures) {
+  private void look(
+      OpenContainer c, long now, List<ContainerFigure> figures, List<Owner> misshapen) {
     if (c.container().isEmpty()) {
       return; // its claim is only compared
     }
@@ -88,6 +93,9 @@ final class MeasureRound {
     int count = -1;
     try {
       usage = Optional.of(c.usage());
+      if (c.misshapen()) {
+        misshapen.add(c.owner());
+      }
       count = usage.get().readSlots(slots);
       if (count < 0) {
         doubted("short");

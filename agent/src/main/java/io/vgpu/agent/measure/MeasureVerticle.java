@@ -7,6 +7,7 @@ import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.measure.Measured.CardLoad;
 import io.vgpu.agent.shim.RegionRounds;
+import io.vgpu.agent.shim.ShimWriter.Owner;
 import io.vgpu.event.VgpuEvent;
 import io.vgpu.event.VgpuEvent.UnaccountedLoad;
 import java.time.Clock;
@@ -26,6 +27,7 @@ public final class MeasureVerticle extends VerticleBase {
   private static final long INTERVAL_MS = 500;
 
   private final RegionRounds regions;
+  private final Mend mend;
   private final MeasureRound round;
   private final Measurements measurements;
   private final String node;
@@ -33,9 +35,15 @@ public final class MeasureVerticle extends VerticleBase {
   private final Clock clock;
   private boolean failing;
 
+  /** Gives a container's files their size back. */
+  public interface Mend {
+    Future<Void> setBack(Owner owner);
+  }
+
   /** {@code nanoTime}: CLOCK_MONOTONIC of the host. */
   public MeasureVerticle(
       RegionRounds regions,
+      Mend mend,
       List<PhysicalGpu> gpus,
       CardSamples samples,
       Listings listings,
@@ -46,6 +54,7 @@ public final class MeasureVerticle extends VerticleBase {
       LongSupplier nanoTime,
       MeterRegistry meters) {
     this.regions = regions;
+    this.mend = mend;
     this.round =
         new MeasureRound(
             gpus.stream().map(PhysicalGpu::uuid).toList(), samples, listings, nanoTime, meters);
@@ -82,6 +91,8 @@ public final class MeasureVerticle extends VerticleBase {
 
   void keep(MeasureRound.Found found) {
     measurements.put(found.measured());
+    // what fails is tried at the next look
+    found.misshapen().forEach(owner -> mend.setBack(owner));
     found
         .news()
         .forEach(

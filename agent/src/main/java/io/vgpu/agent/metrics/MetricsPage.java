@@ -3,10 +3,14 @@ package io.vgpu.agent.metrics;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vgpu.runtime.OpsVerticle;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -52,8 +56,9 @@ public final class MetricsPage implements OpsVerticle.Page {
   private final long intervalNs;
   private final LongSupplier nanoTime;
   private final AtomicInteger inFlight = new AtomicInteger();
-  private @Nullable String text;
+  private @Nullable Buffer text;
   private long madeNs;
+  private int lastSize = 64 << 10;
 
   /** {@code access}: empty lets everybody scrape. */
   public MetricsPage(
@@ -89,7 +94,7 @@ public final class MetricsPage implements OpsVerticle.Page {
               if (verdict == Verdict.ALLOWED) {
                 scrape(request);
               } else {
-                refuse(request, verdict.status, verdict.name().toLowerCase(java.util.Locale.ROOT));
+                refuse(request, verdict.status, verdict.name().toLowerCase(Locale.ROOT));
               }
             });
   }
@@ -103,13 +108,16 @@ public final class MetricsPage implements OpsVerticle.Page {
 
   private void scrape(HttpServerRequest request) {
     HttpServerResponse response = request.response();
-    String made = text;
+    Buffer made = text;
     if (made != null && nanoTime.getAsLong() - madeNs < intervalNs) {
       response.putHeader("X-Rate-Limited", "true");
     } else {
       try {
-        made = meters.scrape();
-      } catch (IllegalArgumentException | IllegalStateException e) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(lastSize + lastSize / 8);
+        meters.scrape(bytes);
+        made = Buffer.buffer(bytes.toByteArray());
+        lastSize = made.length();
+      } catch (IOException | IllegalArgumentException | IllegalStateException e) {
         log.error("scrape failed", e);
         AgentMeters.SCRAPE_ERRORS.counter(meters, "gathering").increment();
         refuse(request, 500, "the metrics could not be gathered");

@@ -5,6 +5,7 @@ import io.vgpu.model.ContainerRef;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -61,6 +62,15 @@ public final class OpenContainer {
       usage = open;
     }
     return open;
+  }
+
+  /**
+   * Whether the container has cut or grown one of its two files, which {@link ShimVerticle#setBack}
+   * mends.
+   */
+  public boolean misshapen() throws IOException {
+    return usage().size() != Abi.USAGE_BYTES
+        || Files.size(usageFile.resolveSibling(Abi.USAGE_LOCK_FILE)) != Abi.USAGE_LOCK_BYTES;
   }
 
   /** What its {@code load} says of a card. */

@@ -72,6 +72,22 @@ final class RegionFiles {
     makeUsage(owner, limits.get().size(), false, writerEpoch);
   }
 
+  /** Gives what the running container has cut or grown its size back; its content stays. */
+  void setBack(Owner owner, long writerEpoch) throws IOException {
+    Optional<List<DeviceLimits>> limits = readLimits(paths.config(owner).resolve(Abi.LIMITS_FILE));
+    Path dir = paths.usage(owner);
+    Path usage = dir.resolve(Abi.USAGE_FILE);
+    Path lock = dir.resolve(Abi.USAGE_LOCK_FILE);
+    if (limits.isPresent() && Files.isRegularFile(usage, LinkOption.NOFOLLOW_LINKS)) {
+      UsageReader.setBack(usage, limits.get().size(), writerEpoch, bootIdHash);
+      written.accept(Region.USAGE);
+    }
+    if (Files.isRegularFile(lock, LinkOption.NOFOLLOW_LINKS)
+        && Files.size(lock) != Abi.USAGE_LOCK_BYTES) {
+      UsageReader.resetLock(lock);
+    }
+  }
+
   /** Removes both directories. */
   void remove(Owner owner) throws IOException {
     Disk.removeDirectory(paths.config(owner));

@@ -88,6 +88,14 @@ public final class ShimVerticle extends VerticleBase implements ShimWriter, Regi
                 .compose(v -> run(filesLane, () -> files.resetUsage(owner, nextEpoch()))));
   }
 
+  /**
+   * Gives the files of a running container their size back (node-agent.md 1.8); fails when another
+   * call for it is under way, which sees to them itself.
+   */
+  public Future<Void> setBack(Owner owner) {
+    return alone(owner, () -> run(filesLane, () -> files.setBack(owner, nextEpoch())));
+  }
+
   @Override
   public Future<Void> release(String podUid, String container) {
     Owner owner = new Owner(podUid, container);

@@ -66,12 +66,40 @@ final class UsageReader {
   static void reset(Path file, int deviceCount, long writerEpoch, long bootIdHash)
       throws IOException {
     try (FileChannel out =
-            FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-        Arena arena = Arena.ofConfined()) {
+        FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
       out.truncate(Abi.USAGE_BYTES);
       zero(out, Abi.USAGE_BYTES);
+    }
+    writeHeader(file, new Region.Header(deviceCount, writerEpoch, bootIdHash));
+  }
+
+  /**
+   * Gives {@code usage} its fixed size back while its container runs: what was cut off comes back
+   * as zeros, written as pages; what was added goes. The rest stays as it is, but for a header that
+   * is none: then it begins with {@code writerEpoch}.
+   */
+  static void setBack(Path file, int deviceCount, long writerEpoch, long bootIdHash)
+      throws IOException {
+    try (FileChannel out =
+        FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+      long size = out.size();
+      if (size > Abi.USAGE_BYTES) {
+        out.truncate(Abi.USAGE_BYTES);
+      } else {
+        writeFully(out, ByteBuffer.allocate((int) (Abi.USAGE_BYTES - size)), size);
+      }
+    }
+    if (inspect(file) instanceof State.Broken) {
+      writeHeader(file, new Region.Header(deviceCount, writerEpoch, bootIdHash));
+    }
+  }
+
+  private static void writeHeader(Path file, Region.Header fields) throws IOException {
+    try (FileChannel out =
+            FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        Arena arena = Arena.ofConfined()) {
       MemorySegment header = arena.allocate(Abi.HEADER_BYTES, 8);
-      Region.USAGE.writeHeader(header, new Region.Header(deviceCount, writerEpoch, bootIdHash));
+      Region.USAGE.writeHeader(header, fields);
       writeFully(out, header.asByteBuffer(), 0);
       Region.USAGE.publish(header);
       writeFully(out, header.asSlice(Abi.Header.MAGIC, Integer.BYTES).asByteBuffer(), 0);

@@ -91,7 +91,8 @@ class FakeLedgerTest {
                     Duration.ofSeconds(2),
                     samples,
                     System::nanoTime,
-                    (index, outcome) -> {})));
+                    (index, outcome) -> {},
+                    (gpu, evidence) -> {})));
     await(
         disk.vertx()
             .deployVerticle(

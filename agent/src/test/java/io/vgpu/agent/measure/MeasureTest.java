@@ -25,6 +25,7 @@ import io.vgpu.model.GpuUuid;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.PodRef;
 import java.io.FileOutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -230,6 +231,36 @@ class MeasureTest {
         .contains("vgpu_container_usage_doubted_total{cause=\"short\"} 1.0");
   }
 
+  /** node-agent.md 1.8: what a container did to the size of its files is set back. */
+  @Test
+  void filesThatWereCutOrGrownGetTheirSizeBack() throws Exception {
+    slot(0, Abi.SLOT_LIVE, 1, 10);
+    main.usage(Abi.USAGE_BYTES + 1000, 1, 8);
+    assertThat(mended()).isEqualTo(Abi.USAGE_BYTES);
+    look();
+    assertThat(scrape())
+        .as("what was in it stays")
+        .contains("vgpu_container_memory_bytes" + OF + (double) (11 * MIB));
+
+    Files.write(main.usage(), new byte[] {1});
+    assertThat(mended()).isEqualTo(Abi.USAGE_BYTES);
+    look();
+    assertThat(scrape()).contains("vgpu_container_memory_bytes" + OF + "0.0");
+
+    Path lock = main.usage().resolveSibling(Abi.USAGE_LOCK_FILE);
+    Files.write(lock, new byte[] {1});
+    mended();
+    assertThat(lock).hasSize(Abi.USAGE_LOCK_BYTES);
+    assertThat(await(disk.shim().round(round::run)).misshapen()).isEmpty();
+  }
+
+  private long mended() throws Exception {
+    for (Owner owner : await(disk.shim().round(round::run)).misshapen()) {
+      await(disk.shim().setBack(owner));
+    }
+    return Files.size(main.usage());
+  }
+
   @Test
   void aContainerThatIsGoneHasNoSeries() throws Exception {
     look();
@@ -253,6 +284,7 @@ class MeasureTest {
     MeasureVerticle verticle =
         new MeasureVerticle(
             disk.shim(),
+            disk.shim()::setBack,
             driver.discover(),
             samples,
             listings,
