@@ -52,7 +52,7 @@ final class Rig {
   final FakeApiServer api = new FakeApiServer();
   final KubeClient client;
   final FakeKubelet kubelet;
-  final FixedInventory inventory = new FixedInventory(8, new NodeConfig(4, 1, 1, 1));
+  final FixedInventory inventory;
   final MemoryShim shim = new MemoryShim();
   final EventBusPort bus = new EventBusPort(vertx);
   final BlockingQueue<VgpuEvent> facts = new ArrayBlockingQueue<>(10_000);
@@ -72,6 +72,9 @@ final class Rig {
   volatile boolean kubeletPortAnswers = true;
   volatile boolean honor = true;
 
+  /** Whether slots of cards are registered. */
+  volatile boolean served = true;
+
   /** Cards of the next agent that MPS partitions. */
   Partitions partitions = Partitions.NONE;
 
@@ -83,6 +86,12 @@ final class Rig {
   private @Nullable PodWriter writer;
 
   Rig(Path dir) throws Exception {
+    this(dir, 8);
+  }
+
+  /** A node with so many cards. */
+  Rig(Path dir, int cards) throws Exception {
+    this.inventory = new FixedInventory(cards, new NodeConfig(4, 1, 1, 1));
     this.dir = Files.createDirectories(dir);
     this.client = api.client(dir);
     this.kubelet = new FakeKubelet(dir, TestPod.NAMES.vgpuNumber(), 7);
@@ -120,7 +129,7 @@ final class Rig {
             dir.resolve("manager"),
             Path.of("/etc/vgpu-manager/libvgpu-control.so.1"),
             Path.of("/etc/vgpu-manager/ld.so.preload"),
-            true,
+            served,
             false,
             honor,
             markRefused,

@@ -7,6 +7,7 @@ import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
 import io.vgpu.agent.gpu.DeviceSelection;
+import io.vgpu.agent.gpu.FakeCards;
 import io.vgpu.agent.gpu.NodeGpus;
 import io.vgpu.agent.testing.FakeGpuDriver;
 import io.vgpu.claim.InventoryCodec;
@@ -14,11 +15,13 @@ import io.vgpu.claim.Names;
 import io.vgpu.event.VgpuEvent.GpuInventoryChanged;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.kube.KubeClient;
+import io.vgpu.model.GpuDevice;
 import io.vgpu.model.NodeConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -95,6 +98,23 @@ class NodePublisherTest {
     Boolean ok = tried.poll(20, TimeUnit.SECONDS);
     assertThat(ok).isNotNull();
     return ok;
+  }
+
+  @Test
+  void aNodeOfSlicesOnlyIsPublishedToo_13_28() {
+    NodeGpus slices =
+        new NodeGpus(
+            List.of(FakeCards.card(0, 132, true), FakeCards.card(1, 132, true)),
+            NodeConfig.DEFAULT,
+            Optional.empty(),
+            DeviceSelection.NONE);
+    NodeMetadata wanted = NodeMetadata.wanted(Names.DEFAULT, driver.info(), slices.published());
+    assertThat(
+            InventoryCodec.decodeRegister(
+                String.valueOf(wanted.annotations().get(Names.DEFAULT.nodeDeviceRegister()))))
+        .extracting(GpuDevice::mig)
+        .containsExactly(true, true);
+    assertThat(wanted.labels()).containsKey(Names.DRIVER_VERSION_LABEL);
   }
 
   @Test

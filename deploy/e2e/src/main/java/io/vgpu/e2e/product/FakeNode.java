@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -21,6 +23,8 @@ public final class FakeNode {
   private static final int CONTROL_MINOR = 255;
   private static final int MODESET_MINOR = 254;
   private static final int UVM_MAJOR = 235;
+  private static final int CAPS_MAJOR = 237;
+  private static final Pattern SLICE = Pattern.compile("mig (\\d+) .*\\bgi=(\\d+)\\b.*");
   static final String PROFILE = "node.gpus";
 
   private static final String LIBRARIES = "usr/lib64";
@@ -56,6 +60,7 @@ public final class FakeNode {
       for (int card = 0; card < cards(profile); card++) {
         node(dev.resolve("nvidia" + card), NVIDIA_MAJOR, card);
       }
+      rights(root, profile);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot make the driver root " + root, e);
     }
@@ -95,6 +100,28 @@ public final class FakeNode {
     try (Stream<String> lines = Files.lines(profile)) {
       return Math.toIntExact(lines.filter(l -> l.startsWith("device ")).count());
     }
+  }
+
+  /**
+   * What the driver gives of MIG: a table of rights, and a node for each. A slice of a profile
+   * without {@code ci=} has compute instance 0.
+   */
+  private static void rights(Path root, Path profile) throws IOException {
+    StringBuilder table = new StringBuilder("config 1\nmonitor 2\n");
+    int next = 3;
+    Path caps = Files.createDirectories(root.resolve("dev/nvidia-caps"));
+    for (String line : Files.readAllLines(profile)) {
+      Matcher slice = SLICE.matcher(line);
+      if (slice.matches()) {
+        String instance = "gpu" + slice.group(1) + "/gi" + slice.group(2);
+        for (String right : List.of(instance + "/access", instance + "/ci0/access")) {
+          table.append(right).append(' ').append(next).append('\n');
+          node(caps.resolve("nvidia-cap" + next), CAPS_MAJOR, next++);
+        }
+      }
+    }
+    Path folder = Files.createDirectories(root.resolve("proc/driver/nvidia-caps"));
+    Files.writeString(folder.resolve("mig-minors"), table);
   }
 
   private static void node(Path path, int major, int minor) throws IOException {

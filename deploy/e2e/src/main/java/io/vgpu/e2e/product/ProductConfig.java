@@ -34,6 +34,14 @@ public record ProductConfig(
     return new ProductConfig(profile, webhook, false, tamper, agentFlags);
   }
 
+  public ProductConfig withProfile(String name) {
+    return new ProductConfig(name, webhook, guard, tamper, agentFlags);
+  }
+
+  public ProductConfig withAgentFlags(String... flags) {
+    return new ProductConfig(profile, webhook, guard, tamper, List.of(flags));
+  }
+
   public ProductConfig withTamper(String word) {
     return new ProductConfig(profile, webhook, guard, Optional.of(word), agentFlags);
   }
