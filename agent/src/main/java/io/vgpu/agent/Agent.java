@@ -25,10 +25,13 @@ import io.vgpu.agent.kube.ApiReviews;
 import io.vgpu.agent.kube.NodePublisher;
 import io.vgpu.agent.kube.ScrapeAccess;
 import io.vgpu.agent.kube.UnservedResources;
+import io.vgpu.agent.kubelet.KubeletCheckpoint;
 import io.vgpu.agent.measure.ContainerSeries;
 import io.vgpu.agent.measure.Listings;
 import io.vgpu.agent.measure.MeasureVerticle;
 import io.vgpu.agent.measure.Measurements;
+import io.vgpu.agent.measure.MigHolders;
+import io.vgpu.agent.measure.MigSeries;
 import io.vgpu.agent.measure.PodScope;
 import io.vgpu.agent.measure.Reservations;
 import io.vgpu.agent.measure.ReservedSeries;
@@ -344,6 +347,7 @@ public final class Agent {
             meters));
     Listings listings = new Listings();
     measure(vertx, gpus, inventory, shim, plugin, samples, listings, bus);
+    slices(vertx, gpus, inventory, plugin, samples, lanes);
     deploy(
         vertx,
         new ContextVerticle(
@@ -401,6 +405,35 @@ public final class Agent {
             clock,
             System::nanoTime,
             meters));
+  }
+
+  /** MIG slices as series, where there are any. */
+  private void slices(
+      Vertx vertx,
+      List<PhysicalGpu> gpus,
+      NodeGpus inventory,
+      PluginWiring plugin,
+      CardSamples samples,
+      Lanes lanes) {
+    if (gpus.stream().allMatch(g -> g.migDevices().isEmpty())) {
+      return;
+    }
+    MigHolders holders =
+        new MigHolders(
+            new KubeletCheckpoint(config.kubelet().devicePluginDir()),
+            config.names().domain() + "/mig-",
+            lanes.files());
+    deploy(vertx, holders);
+    meters
+        .getPrometheusRegistry()
+        .register(
+            new MigSeries(
+                config.nodeName(),
+                inventory,
+                samples,
+                System::nanoTime,
+                holders::last,
+                uid -> plugin.nodePods().live(uid)));
   }
 
   /** Before the plugin, so that the first container finds its card's daemon. */

@@ -6,6 +6,7 @@ import io.vgpu.agent.health.Evidence;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.runtime.Lane;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -122,22 +123,38 @@ public final class GpuSamplerVerticle extends VerticleBase {
     probe.calledNanos = nanoTime.getAsLong();
     probe
         .lane
-        .call(() -> driver.sample(uuid))
+        .call(() -> sample(probe.gpu))
         .onComplete(
             sampled -> {
               probe.underWay = false;
               samples.trust(uuid);
               health.accept(uuid, evidence(sampled.cause()));
-              counter.count(probe.gpu.index(), sampled.succeeded() ? Outcome.OK : Outcome.FAILED);
               if (sampled.succeeded()) {
-                samples.put(sampled.result());
+                sampled.result().forEach(samples::put);
               } else if (!probe.failing) {
                 log.warn(
                     "card gives no sample [gpu: {}, cause: {}]", uuid, sampled.cause().toString());
               }
               probe.failing =
                   sampled.failed(); // one line per failure that begins, not one per sample
+              counter.count(probe.gpu.index(), sampled.succeeded() ? Outcome.OK : Outcome.FAILED);
             });
+  }
+
+  /**
+   * The card, then its slices; one that is gone by now has no figures, and is no fault of the card.
+   */
+  private List<CardSample> sample(PhysicalGpu gpu) {
+    List<CardSample> all = new ArrayList<>();
+    all.add(driver.sample(gpu.uuid()));
+    for (PhysicalGpu.MigDevice slice : gpu.migDevices()) {
+      try {
+        all.add(driver.sample(slice.uuid()));
+      } catch (GpuDriverException e) {
+        log.debug("slice gives no sample [slice: {}, cause: {}]", slice.uuid(), e.getMessage());
+      }
+    }
+    return all;
   }
 
   private static Evidence evidence(@Nullable Throwable failure) {

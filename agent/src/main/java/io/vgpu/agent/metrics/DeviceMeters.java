@@ -137,6 +137,32 @@ public enum DeviceMeters implements Meter {
       Labels.CONTAINER,
       "charged time less refunds of the last second; none where time is not charged (no limit of compute, or MPS) and a process has a context"),
 
+  // MIG slices (node-agent.md 7.2): only where there are any
+  MIG_MEMORY_TOTAL(
+      "mig_device_total_memory_in_bytes", Kind.GAUGE, Labels.SLICE, "memory of the slice"),
+  MIG_MEMORY_USED(
+      "mig_device_memory_usage_in_bytes",
+      Kind.GAUGE,
+      Labels.SLICE,
+      "memory in use, by the last sample"),
+  MIG_MEMORY_PERCENT(
+      "mig_device_memory_utilization_percent",
+      Kind.GAUGE,
+      Labels.SLICE,
+      "used of total, truncated"),
+  MIG_ALLOCATION(
+      "container_mig_device_allocation_info",
+      Kind.INFO,
+      List.of(
+          "node",
+          "device_idx",
+          "device_uuid",
+          "parent_uuid",
+          "pod_namespace",
+          "pod_name",
+          "container_name"),
+      "the container that holds the slice, by the kubelet's own notes"),
+
   // the same and more in base units
   BASE_CARD_MEMORY("vgpu_card_memory_bytes", Kind.GAUGE, Labels.CARD, "memory of the card"),
   BASE_CARD_MEMORY_USED(
@@ -238,6 +264,8 @@ public enum DeviceMeters implements Meter {
     static final List<String> VIRTUAL = List.of("node", "device_idx", "device_uuid", "device_type");
     static final List<String> NODE = List.of("node");
     static final List<String> CARD = List.of("node", "device_idx", "device_uuid");
+    static final List<String> SLICE =
+        List.of("node", "device_idx", "device_uuid", "parent_uuid", "ci_id", "gi_id", "profile");
     static final List<String> CONTAINER =
         List.of(
             "pod_namespace", "pod_name", "container_name", "vdevice_idx", "device_uuid", "node");

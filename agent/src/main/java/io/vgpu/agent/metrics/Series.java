@@ -29,11 +29,17 @@ public final class Series {
 
   /** A family of one series that is always 1. */
   public static InfoSnapshot info(Meter meter, String... values) {
-    return InfoSnapshot.builder()
-        .name(without(meter.exposedName(), "_info"))
-        .help(meter.meaning())
-        .dataPoint(InfoDataPointSnapshot.builder().labels(labels(meter, values)).build())
-        .build();
+    return infos(meter).dataPoint(one(meter, values)).build();
+  }
+
+  /** A family to be filled, of series that are always 1. */
+  public static InfoSnapshot.Builder infos(Meter meter) {
+    return InfoSnapshot.builder().name(without(meter.exposedName(), "_info")).help(meter.meaning());
+  }
+
+  /** One series that is always 1. */
+  public static InfoDataPointSnapshot one(Meter meter, String... values) {
+    return InfoDataPointSnapshot.builder().labels(labels(meter, values)).build();
   }
 
   /** One series. */

@@ -38,7 +38,12 @@ public final class NvmlGpuDriver implements GpuDriver {
     this.nvml = nvml;
     this.nanoTime = nanoTime;
     this.cards = new NvmlCards(nvml, sysfs).all();
-    cards.forEach(c -> handles.put(c.gpu().uuid(), c.handle()));
+    for (NvmlCards.Found c : cards) {
+      handles.put(c.gpu().uuid(), c.handle());
+      for (int i = 0; i < c.gpu().migDevices().size(); i++) {
+        handles.put(c.gpu().migDevices().get(i).uuid(), c.migHandles().get(i));
+      }
+    }
     this.events = new NvmlEvents(nvml, cards);
   }
 
