@@ -60,7 +60,7 @@ sim-shim: ## the limiter in simulation, all cells and prior art's formulas, into
 
 bench-scheduler: ## how long filter and prioritize take at 100, 1000 and 5000 nodes, into build/bench/scheduler.json (ARGS="-Dbench.sizes=5000/100000")
 	@$(MVN) -pl events,control-plane package -Dspotless.check.skip=true -Dtest=NONE -Dsurefire.failIfNoSpecifiedTests=false
-	@$(JAVA_HOME)/bin/java -Xmx3g $(ARGS) \
+	@$(JAVA_HOME)/bin/java @control-plane/scheduler-extender.jvm $(ARGS) \
 	  -cp 'control-plane/target/test-classes:control-plane/target/classes:events/target/test-classes:events/target/classes:control-plane/target/lib/*' \
 	  io.vgpu.control.scheduler.SchedulerBench
 

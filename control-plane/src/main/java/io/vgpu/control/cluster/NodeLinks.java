@@ -47,7 +47,8 @@ public final class NodeLinks {
     }
   }
 
-  private record Shape(int[] component, int largest, boolean uniform) {}
+  /** {@code complete}: whoever hangs together is linked directly. */
+  private record Shape(int[] component, int largest, boolean complete, boolean uniform) {}
 
   private final List<GpuDevice> devices;
   private final int[][] strongest;
@@ -119,15 +120,17 @@ public final class NodeLinks {
     Arrays.fill(component, -1);
     int next = 0;
     int largest = 0;
+    boolean complete = true;
     boolean uniform = true;
     for (int start = 0; start < n; start++) {
       if (component[start] < 0) {
         List<Integer> members = reach(start, next++, component, tier);
         largest = Math.max(largest, members.size());
+        complete &= isComplete(members, tier);
         uniform &= isUniform(members, tier);
       }
     }
-    return new Shape(component, largest, uniform);
+    return new Shape(component, largest, complete, uniform);
   }
 
   private List<Integer> reach(int start, int number, int[] component, Tier tier) {
@@ -142,6 +145,11 @@ public final class NodeLinks {
       }
     }
     return members;
+  }
+
+  private boolean isComplete(List<Integer> members, Tier tier) {
+    return members.stream()
+        .allMatch(a -> members.stream().allMatch(b -> a.equals(b) || linked(a, b, tier)));
   }
 
   private boolean isUniform(List<Integer> members, Tier tier) {
@@ -183,6 +191,16 @@ public final class NodeLinks {
    * alone; one card counts where it has a peer at all.
    */
   public boolean hasSet(Tier tier, int cards, IntPredicate some, int n) {
+    Shape shape = of(tier);
+    if (shape.complete() && n > 1) {
+      int[] members = new int[cards];
+      for (int at = 0; at < cards; at++) {
+        if (some.test(at) && ++members[shape.component()[at]] >= n) {
+          return true;
+        }
+      }
+      return false;
+    }
     boolean[] open = new boolean[cards];
     for (int at = 0; at < cards; at++) {
       open[at] = some.test(at);

@@ -25,11 +25,11 @@ final class BenchPods {
     Map<String, String> annotations = new TreeMap<>();
     words.forEach((key, value) -> annotations.put(Names.DEFAULT.domain() + "/" + key, value));
     annotations.forEach(pod::with);
-    return new Asked(pod.request(name), json(pod.request(name), annotations));
+    return new Asked(pod.request(name), json(pod.request(name), annotations), annotations);
   }
 
   /** Both forms of one pod. */
-  record Asked(PodRequest request, ObjectNode json) {}
+  record Asked(PodRequest request, ObjectNode json, Map<String, String> annotations) {}
 
   private static ObjectNode json(PodRequest pod, Map<String, String> annotations) {
     ObjectNode o = ExtenderJson.JSON.createObjectNode();

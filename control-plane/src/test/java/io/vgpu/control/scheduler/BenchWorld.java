@@ -192,13 +192,7 @@ final class BenchWorld implements AutoCloseable {
   }
 
   private void fill(int nodes, int pods) {
-    List<GpuDevice> devices = new ArrayList<>();
-    for (int i = 0; i < CARDS; i++) {
-      boolean small = i < CARDS / 2;
-      devices.add(
-          Nodes.card(
-              i, small ? Nodes.TI3080 : Nodes.TI4080, small ? 12288 : 20480, 10, small ? 0 : 1));
-    }
+    List<GpuDevice> devices = devices();
     onLane(
         () -> {
           for (int i = 0; i < nodes; i++) {
@@ -235,8 +229,19 @@ final class BenchWorld implements AutoCloseable {
     }
   }
 
+  static List<GpuDevice> devices() {
+    List<GpuDevice> devices = new ArrayList<>();
+    for (int i = 0; i < CARDS; i++) {
+      boolean small = i < CARDS / 2;
+      devices.add(
+          Nodes.card(
+              i, small ? Nodes.TI3080 : Nodes.TI4080, small ? 12288 : 20480, 10, small ? 0 : 1));
+    }
+    return devices;
+  }
+
   /** NVLink among the four of a NUMA node, double in pairs; a switch across. */
-  private static NodeTopology links() {
+  static NodeTopology links() {
     SortedMap<Integer, SortedMap<Integer, List<Integer>>> links = new TreeMap<>();
     for (int a = 0; a < CARDS; a++) {
       SortedMap<Integer, List<Integer>> peers = new TreeMap<>();
