@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-agent bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-scheduler-memory bench-agent bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -63,6 +63,11 @@ bench-scheduler: ## how long filter and prioritize take at 100, 1000 and 5000 no
 	@$(JAVA_HOME)/bin/java @control-plane/scheduler-extender.jvm $(ARGS) \
 	  -cp 'control-plane/target/test-classes:control-plane/target/classes:events/target/test-classes:events/target/classes:control-plane/target/lib/*' \
 	  io.vgpu.control.scheduler.SchedulerBench
+
+bench-scheduler-memory: build ## what the extender's process has in memory at 1000 nodes and 2000 pods (ARGS="-Dbench.pods=500")
+	@$(JAVA_HOME)/bin/java $(ARGS) \
+	  -cp 'control-plane/target/test-classes:control-plane/target/classes:events/target/test-classes:events/target/classes:control-plane/target/lib/*' \
+	  io.vgpu.control.scheduler.ExtenderRss bin/vgpu-control-plane
 
 bench-agent: ## what the agent costs, into build/bench/agent.json (ARGS="-Dbench.parts=scrape")
 	@$(MVN) -pl events,agent package -Dspotless.check.skip=true -Dtest=NONE -Dsurefire.failIfNoSpecifiedTests=false

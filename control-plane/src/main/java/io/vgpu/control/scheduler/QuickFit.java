@@ -35,6 +35,7 @@ final class QuickFit {
   private final Map<String, Boolean> types = new HashMap<>();
   private final Map<Kind, Needs> needs = new HashMap<>();
   private @Nullable Needs last;
+  private boolean[] passed = new boolean[16];
 
   /** What a node adds to what a pod needs. */
   private record Kind(int factor, long uniform) {}
@@ -145,10 +146,10 @@ final class QuickFit {
     TopologyMode mode = pod.wishes().topology();
     boolean strict = mode == TopologyMode.NUMA_STRICT || mode == TopologyMode.LINK_STRICT;
     int able = 0;
+    boolean[] passes = passes(devices.size());
     for (int at = 0; at < devices.size(); at++) {
-      if (able(devices, at, sums, need)) {
-        able++;
-      }
+      passes[at] = able(devices, at, sums, need);
+      able += passes[at] ? 1 : 0;
       if (able >= number && !strict) {
         return null;
       }
@@ -156,9 +157,17 @@ final class QuickFit {
     if (able < number) {
       return Refused.bare(mostFrequent(devices, sums, need));
     }
-    return Topology.strictRefusal(mode, offered, at -> able(devices, at, sums, need), (int) number)
+    return Topology.strictRefusal(mode, offered, at -> passes[at], (int) number)
         .map(no -> Refused.of(no.reason(), no.detail()))
         .orElse(null);
+  }
+
+  /** Used again: room for as many cards. */
+  private boolean[] passes(int cards) {
+    if (passed.length < cards) {
+      passed = new boolean[cards];
+    }
+    return passed;
   }
 
   private boolean able(List<GpuDevice> devices, int at, CardSums sums, Need need) {

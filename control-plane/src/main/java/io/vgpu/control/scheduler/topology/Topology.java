@@ -103,7 +103,10 @@ public final class Topology {
         size += a.numa() >= 0 && a.numa() == b.numa() ? 1 : 0;
       }
       largest = Math.max(largest, size);
+      if (largest > 0 && largest >= n) {
+        return 2;
+      }
     }
-    return largest == 0 ? 0 : largest >= n ? 2 : 1;
+    return largest == 0 ? 0 : 1;
   }
 }
