@@ -192,10 +192,11 @@ public final class NodeLinks {
    */
   public boolean hasSet(Tier tier, int cards, IntPredicate some, int n) {
     Shape shape = of(tier);
-    if (shape.complete() && n > 1) {
+    if (shape.complete() || n <= 1) {
       int[] members = new int[cards];
       for (int at = 0; at < cards; at++) {
-        if (some.test(at) && ++members[shape.component()[at]] >= n) {
+        boolean counts = some.test(at) && (n > 1 || hasPeer(at, tier));
+        if (counts && ++members[shape.component()[at]] >= n) {
           return true;
         }
       }
@@ -219,7 +220,7 @@ public final class NodeLinks {
             }
           }
         }
-        if (size >= n && (size > 1 || hasPeer(start, tier))) {
+        if (size >= n) {
           return true;
         }
       }
