@@ -7,6 +7,8 @@ import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.config.MpsDevices;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
+import io.vgpu.agent.gpu.MigStrategy;
+import io.vgpu.agent.inject.ExtraMode;
 import io.vgpu.agent.inject.ListStrategy;
 import io.vgpu.model.NodeConfig;
 import java.io.ByteArrayOutputStream;
@@ -15,6 +17,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -110,6 +113,38 @@ class AgentMainTest {
   @Test
   void aNodeNeedsItsName() {
     assertThat(run("node", "--node-name= ").errors()).contains("--node-name (or NODE_NAME)");
+  }
+
+  @Test
+  void everyKeyOfTheFileThatBringsSomethingIntoContainersHasItsEffect_13_50(@TempDir Path dir)
+      throws IOException {
+    CommonFlags common = new CommonFlags();
+    common.nodeName = "gpu-1";
+    common.nodeConfigPath =
+        Files.writeString(
+            dir.resolve("f.yaml"),
+            """
+            configs:
+            - nodeName: gpu-1
+              deviceListStrategy: [cdi-cri, envvar]
+              gdrcopyEnabled: true
+              gdsEnabled: false
+              migStrategy: single
+              imex: {channelIDs: [0]}
+            """);
+    PluginFlags plugin = new PluginFlags();
+    plugin.gdsEnabled = true;
+    plugin.mofedEnabled = true;
+    plugin.imexRequired = true;
+
+    AgentConfig config = ConfigReader.read(common, plugin, new MonitorFlags());
+
+    assertThat(config.injected().strategies())
+        .containsExactlyInAnyOrder(ListStrategy.CDI_CRI, ListStrategy.ENVVAR);
+    assertThat(config.injected().extras())
+        .containsExactlyInAnyOrder(ExtraMode.GDRCOPY, ExtraMode.MOFED);
+    assertThat(config.injected().imex()).isEqualTo(new AgentConfig.Imex(List.of(0), false));
+    assertThat(config.cards().mig()).isEqualTo(MigStrategy.SINGLE);
   }
 
   @Test
