@@ -30,7 +30,7 @@ public final class PlainPlugins {
   /** Which resources are wanted. */
   public record Wanted(boolean cores, boolean memory, boolean slices) {}
 
-  private final KubeletTransport transport = new KubeletTransport();
+  private final KubeletTransport transport;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final EventBusPort bus;
   private final List<PlainPlugin> plugins;
@@ -49,10 +49,12 @@ public final class PlainPlugins {
       EventBusPort bus,
       LongSupplier nanoTime,
       MeterRegistry meters) {
+    List<PlainPlugin.Resource> resources = resources(wanted, names, inventory, injection);
     this.bus = bus;
+    this.transport = new KubeletTransport(); // its thread only once nothing is refused any more
     this.plugins =
-        resources(wanted, names, inventory, injection).stream()
-            .filter(r -> served(r))
+        resources.stream()
+            .filter(PlainPlugins::served)
             .map(r -> new PlainPlugin(r, pluginDir, transport, threads, nanoTime, meters))
             .toList();
   }

@@ -60,10 +60,12 @@ public enum MigStrategy {
         if (!empty.isEmpty()) {
           throw refused("card " + empty.getFirst().uuid() + " in MIG mode has no slices");
         }
+        if (cards.stream().noneMatch(c -> c.gpu().mig())) {
+          throw refused("the node has no slices, so there is nothing to serve");
+        }
         checkAlike(cards);
-        boolean slices = cards.stream().anyMatch(c -> c.gpu().mig());
         cards.stream()
-            .filter(c -> slices && c.healthy() && !c.gpu().mig())
+            .filter(c -> c.healthy() && !c.gpu().mig())
             .findFirst()
             .ifPresent(
                 c -> {

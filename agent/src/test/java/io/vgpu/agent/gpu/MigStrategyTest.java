@@ -46,7 +46,8 @@ class MigStrategyTest {
 
   @Test
   void singleIsOneKindOfSliceAndNothingElse() {
-    refused("has no slices", card(true, true));
+    refused("in MIG mode has no slices", card(true, true));
+    refused("the node has no slices, so there is nothing to serve", card(false, true));
     refused("must all be of one kind", card(true, true, SMALL, BIG));
     MigDevice smaller = new MigDevice(new GpuUuid("MIG-3"), "1g.5gb", 1, 0, 16, 4864);
     refused("must all be of one kind", card(true, true, SMALL), card(true, true, smaller));
