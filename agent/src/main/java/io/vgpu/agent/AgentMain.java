@@ -63,7 +63,8 @@ public final class AgentMain {
 
   @Command(
       name = "device-plugin",
-      description = "Serves shares of cards and MIG slices to the kubelet and writes containers' limits.",
+      description =
+          "Serves shares of cards and MIG slices to the kubelet and writes containers' limits.",
       mixinStandardHelpOptions = true,
       versionProvider = Version.class,
       showDefaultValues = true)
