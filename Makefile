@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-scheduler-memory bench-agent bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-pods bench-scheduler-memory bench-agent bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -58,11 +58,15 @@ sim-shim: ## the limiter in simulation, all cells and prior art's formulas, into
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 --target shim-sim >/dev/null
 	@cuda-shim/build/shim-sim table 1 2 3 > docs/simulation-shim.md
 
-bench-scheduler: ## how long filter and prioritize take at 100, 1000 and 5000 nodes, into build/bench/scheduler.json (ARGS="-Dbench.sizes=5000/100000")
+bench-scheduler: ## how long filter and prioritize take, and pods a second end to end, into build/bench/scheduler.json (ARGS="-Dbench.sizes=5000/100000")
 	@$(MVN) -pl events,control-plane package -Dspotless.check.skip=true -Dtest=NONE -Dsurefire.failIfNoSpecifiedTests=false
 	@$(JAVA_HOME)/bin/java @control-plane/scheduler-extender.jvm $(ARGS) \
 	  -cp 'control-plane/target/test-classes:control-plane/target/classes:events/target/test-classes:events/target/classes:control-plane/target/lib/*' \
 	  io.vgpu.control.scheduler.SchedulerBench
+	@$(MAKE) bench-pods ARGS=
+
+bench-pods: build binaries ## the second half of bench-scheduler alone: real kube-scheduler and API server, 1000 simulated nodes (ARGS="--pods 500 --repeat 1")
+	@$(E2E) bench-scheduler --out build/bench/scheduler.json $(ARGS)
 
 bench-scheduler-memory: build ## what the extender's process has in memory at 1000 nodes and 2000 pods (ARGS="-Dbench.pods=500")
 	@$(JAVA_HOME)/bin/java $(ARGS) \

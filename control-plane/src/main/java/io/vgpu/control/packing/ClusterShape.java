@@ -18,7 +18,7 @@ public record ClusterShape(Map<String, Integer> cards, int largestCpu, int large
     cards = Map.copyOf(cards);
   }
 
-  /** Of all nodes there are. */
+  /** Of all nodes there are; as long as none has a card, of a usual size. */
   public static ClusterShape of(Iterable<NodeView> nodes) {
     Map<String, Integer> cards = new TreeMap<>();
     int cpu = 0;
@@ -36,7 +36,8 @@ public record ClusterShape(Map<String, Integer> cards, int largestCpu, int large
         most = Math.max(most, usable * Room.CARD);
       }
     }
-    return new ClusterShape(cards, cpu, most);
+    // relative to nothing, an idle card would be as full as any node without one
+    return cards.isEmpty() ? EMPTY : new ClusterShape(cards, cpu, most);
   }
 
   /** All usable cards. */

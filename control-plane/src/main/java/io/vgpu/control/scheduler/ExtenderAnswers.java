@@ -189,16 +189,24 @@ final class ExtenderAnswers {
     victims.put("NumPDBViolations", violations);
   }
 
-  /** HostPriorityList. */
+  /**
+   * HostPriorityList. kube-scheduler counts 0 for a host that is not named, and reading a thousand
+   * that are costs it more than to place the pod.
+   */
   static Buffer scores(PrioritizeVerb.Scores scores) {
     NameList names = scores.asked().names();
     ByteSink out = new ByteSink(FRAME + names.bytes() + names.size() * A_SCORE);
     out.put('[');
+    boolean first = true;
     for (int i = 0; i < names.size(); i++) {
-      comma(i == 0, out);
-      out.put(HOST);
-      names.write(i, out);
-      out.put(SCORES[scores.levels()[i]]);
+      byte level = scores.levels()[i];
+      if (level > 0) {
+        comma(first, out);
+        first = false;
+        out.put(HOST);
+        names.write(i, out);
+        out.put(SCORES[level]);
+      }
     }
     return buffer(out.put(']'));
   }

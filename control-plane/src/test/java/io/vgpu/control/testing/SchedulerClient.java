@@ -48,10 +48,11 @@ public final class SchedulerClient implements AutoCloseable {
     return scores("/scheduler/prioritize", pod, nodes);
   }
 
-  /** Of any verb that scores. */
+  /** Of any verb that scores; as with kube-scheduler, a node that is not named counts 0. */
   public Map<String, Integer> scores(String path, ObjectNode pod, List<String> nodes)
       throws IOException, InterruptedException {
     Map<String, Integer> scores = new LinkedHashMap<>();
+    nodes.forEach(node -> scores.put(node, 0));
     for (JsonNode s : JSON.readTree(call(path, args(pod, nodes)).body())) {
       scores.put(s.get("Host").stringValue(), s.get("Score").intValue());
     }

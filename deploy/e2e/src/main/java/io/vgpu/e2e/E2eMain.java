@@ -8,6 +8,7 @@ import io.vgpu.e2e.cluster.ImagesMain;
 import io.vgpu.e2e.demo.DemoMain;
 import io.vgpu.e2e.demo.Tampering;
 import io.vgpu.e2e.product.PodWayBench;
+import io.vgpu.e2e.scale.SchedulerScaleBench;
 import io.vgpu.runtime.Cli;
 import io.vgpu.runtime.Logging;
 import java.util.Arrays;
@@ -22,6 +23,7 @@ import picocli.CommandLine.Command;
       ClusterMain.class,
       DemoMain.class,
       PodWayBench.class,
+      SchedulerScaleBench.class,
       BurstMain.class,
       ImagesMain.class
     })

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -25,7 +26,8 @@ public final class AuditLog {
   }
 
   /**
-   * One request: who asked what of which object, and the answer's status (0 while a watch runs).
+   * One request: who asked what of which object, the answer's status (0 while a watch runs), and
+   * when the API server had answered.
    */
   public record Request(
       String id,
@@ -37,7 +39,8 @@ public final class AuditLog {
       String namespace,
       String name,
       String uri,
-      int status) {}
+      int status,
+      Instant ended) {}
 
   /** A place in the log, for {@link #since}: everything written up to now lies before it. */
   public long position() {
@@ -83,7 +86,8 @@ public final class AuditLog {
                 object.path("namespace").asString(""),
                 object.path("name").asString(""),
                 event.path("requestURI").asString(""),
-                event.path("responseStatus").path("code").asInt(0)));
+                event.path("responseStatus").path("code").asInt(0),
+                Instant.parse(event.path("stageTimestamp").asString("1970-01-01T00:00:00Z"))));
       }
     }
     return requests;

@@ -28,12 +28,7 @@ final class CommandLines {
 
   List<String> of(OurPart part, ProductConfig config) {
     return switch (part) {
-      case EXTENDER ->
-          control(
-              part,
-              "scheduler-extender",
-              "--claim-key-file=" + claimKey(),
-              "--ops-bind-address=" + cluster.config().nodeIp());
+      case EXTENDER -> extender(config);
       case WEBHOOK ->
           control(
               part,
@@ -68,6 +63,17 @@ final class CommandLines {
         new ArrayList<>(List.of(checkout.launcher("vgpu-control-plane").toString(), command));
     line.add("--kubeconfig=" + kubeconfig(part));
     line.addAll(List.of(flags));
+    return line;
+  }
+
+  private List<String> extender(ProductConfig config) {
+    List<String> line =
+        control(
+            OurPart.EXTENDER,
+            "scheduler-extender",
+            "--claim-key-file=" + claimKey(),
+            "--ops-bind-address=" + cluster.config().nodeIp());
+    line.addAll(config.extenderFlags());
     return line;
   }
 

@@ -51,15 +51,8 @@ public final class Product {
    * or throws.
    */
   public void start(ProductConfig wanted) {
-    config = wanted;
-    auditBegan = cluster.auditLog().position();
     FakeNode.create(cluster, checkout, wanted.profile());
-    manifests.applyRbac();
-    writeClaimKey();
-    for (OurPart part : OurPart.values()) {
-      cluster.serviceAccounts().kubeconfigFor(OurPart.NAMESPACE, part.account());
-    }
-    manifests.guard(wanted.guard());
+    install(wanted);
     // started together: each waits for what it needs by itself
     for (OurPart part : OurPart.values()) {
       if (part != OurPart.WEBHOOK || wanted.webhook()) {
@@ -89,6 +82,24 @@ public final class Product {
   /** The file of the seal's keys. */
   public Path claimKey() {
     return commands.claimKey();
+  }
+
+  /** Starts the extender alone, ready: what scheduling needs where no pod is to run. */
+  public void startExtender(ProductConfig wanted) {
+    install(wanted);
+    startPart(OurPart.EXTENDER);
+    awaitReady(OurPart.EXTENDER);
+  }
+
+  private void install(ProductConfig wanted) {
+    config = wanted;
+    auditBegan = cluster.auditLog().position();
+    manifests.applyRbac();
+    writeClaimKey();
+    for (OurPart part : OurPart.values()) {
+      cluster.serviceAccounts().kubeconfigFor(OurPart.NAMESPACE, part.account());
+    }
+    manifests.guard(wanted.guard());
   }
 
   /** Stops every part and removes what would hinder other pods (webhook and guard); RBAC stays. */

@@ -12,37 +12,44 @@ import java.util.Optional;
  * @param tamper a deliberate break of the agent's answers ({@code swapped-uuid}, {@code
  *     mount-missing}), if any
  * @param agentFlags added to the agent's command line
+ * @param extenderFlags added to the extender's command line
  */
 public record ProductConfig(
     String profile,
     boolean webhook,
     boolean guard,
     Optional<String> tamper,
-    List<String> agentFlags) {
+    List<String> agentFlags,
+    List<String> extenderFlags) {
   public static final ProductConfig DEFAULT =
-      new ProductConfig("8xA100", true, true, Optional.empty(), List.of());
+      new ProductConfig("8xA100", true, true, Optional.empty(), List.of(), List.of());
 
   public ProductConfig {
     agentFlags = List.copyOf(agentFlags);
+    extenderFlags = List.copyOf(extenderFlags);
   }
 
   public ProductConfig withoutWebhook() {
-    return new ProductConfig(profile, false, guard, tamper, agentFlags);
+    return new ProductConfig(profile, false, guard, tamper, agentFlags, extenderFlags);
   }
 
   public ProductConfig withoutGuard() {
-    return new ProductConfig(profile, webhook, false, tamper, agentFlags);
+    return new ProductConfig(profile, webhook, false, tamper, agentFlags, extenderFlags);
   }
 
   public ProductConfig withProfile(String name) {
-    return new ProductConfig(name, webhook, guard, tamper, agentFlags);
+    return new ProductConfig(name, webhook, guard, tamper, agentFlags, extenderFlags);
   }
 
   public ProductConfig withAgentFlags(String... flags) {
-    return new ProductConfig(profile, webhook, guard, tamper, List.of(flags));
+    return new ProductConfig(profile, webhook, guard, tamper, List.of(flags), extenderFlags);
   }
 
   public ProductConfig withTamper(String word) {
-    return new ProductConfig(profile, webhook, guard, Optional.of(word), agentFlags);
+    return new ProductConfig(profile, webhook, guard, Optional.of(word), agentFlags, extenderFlags);
+  }
+
+  public ProductConfig withExtenderFlags(List<String> flags) {
+    return new ProductConfig(profile, webhook, guard, tamper, agentFlags, flags);
   }
 }

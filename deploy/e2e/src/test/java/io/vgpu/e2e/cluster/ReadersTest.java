@@ -9,6 +9,7 @@ import io.vgpu.runtime.Cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,7 +20,7 @@ class ReadersTest {
   void auditLogCountsAWatchOnceAndLeavesAnUnfinishedLineOut() {
     String text =
         """
-        {"auditID":"a","stage":"ResponseComplete","verb":"create","user":{"username":"u1"},"requestURI":"/x","objectRef":{"resource":"pods","subresource":"binding","namespace":"n","name":"p"},"responseStatus":{"code":201}}
+        {"auditID":"a","stage":"ResponseComplete","stageTimestamp":"2026-01-02T03:04:05.678901Z","verb":"create","user":{"username":"u1"},"requestURI":"/x","objectRef":{"resource":"pods","subresource":"binding","namespace":"n","name":"p"},"responseStatus":{"code":201}}
         {"auditID":"b","stage":"ResponseStarted","verb":"watch","user":{"username":"u2"},"requestURI":"/y","objectRef":{"resource":"pods"},"responseStatus":{"code":200}}
         {"auditID":"b","stage":"ResponseComplete","verb":"watch","user":{"username":"u2"},"requestURI":"/y","objectRef":{"resource":"pods"},"responseStatus":{"code":200}}
         {"auditID":"c","sta\
@@ -28,7 +29,18 @@ class ReadersTest {
     assertThat(requests).extracting(AuditLog.Request::id).containsExactly("a", "b");
     assertThat(requests.getFirst())
         .isEqualTo(
-            new AuditLog.Request("a", "u1", "create", "", "pods", "binding", "n", "p", "/x", 201));
+            new AuditLog.Request(
+                "a",
+                "u1",
+                "create",
+                "",
+                "pods",
+                "binding",
+                "n",
+                "p",
+                "/x",
+                201,
+                Instant.parse("2026-01-02T03:04:05.678901Z")));
   }
 
   @Test
