@@ -11,6 +11,7 @@ import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
 import io.vgpu.agent.measure.ContainerFigure.Seen;
 import io.vgpu.agent.measure.Measured.CardLoad;
 import io.vgpu.agent.memory.ContextVerticle;
+import io.vgpu.agent.metrics.AgentMeters;
 import io.vgpu.agent.posix.Futex;
 import io.vgpu.agent.refund.RefundVerticle;
 import io.vgpu.agent.shim.DeviceLimits;
@@ -129,7 +130,8 @@ class FakeLedgerTest {
                 card.uuid(),
                 card.index(),
                 card.smCount(),
-                Set.of(Flag.MEMORY_LIMIT, Flag.COMPUTE_LIMIT),
+                // no turns: they interrupt each other, so that there is something to give back
+                Set.of(Flag.MEMORY_LIMIT, Flag.COMPUTE_LIMIT, Flag.LATENCY),
                 2048 * MIB,
                 2048 * MIB,
                 percent * 10,
@@ -248,6 +250,9 @@ class FakeLedgerTest {
     compare(first, last, "aaaaaaaa", lon);
     compare(first, last, "bbbbbbbb", brief);
     assertThat(last.card().cardPermille()).isPresent();
+    assertThat(AgentMeters.REFUNDS.counter(disk.meters(), "0").count())
+        .as("seconds given back")
+        .isGreaterThan(0.3);
   }
 
   private static void compare(Both first, Both last, String pod, Process process) {
