@@ -86,6 +86,9 @@ public final class InventoryCodec {
       // through its shortest decimal form: 8.6f as a double would print 8.600000381469727
       o.put("capability", plain(new BigDecimal(Float.toString(d.capability()))));
       o.put("healthy", d.healthy());
+      if (d.withheld() == GpuDevice.Withheld.EXCLUDED) {
+        o.put("excluded", true); // ours: who is not sick needs no nurse
+      }
     }
     return array.toString();
   }
@@ -115,7 +118,10 @@ public final class InventoryCodec {
                       f.bool("mig"),
                       f.string("busId"),
                       (float) f.decimal("capability"),
-                      f.bool("healthy"))));
+                      f.bool("healthy"),
+                      f.has("excluded", JsonNode::isBoolean) && f.bool("excluded")
+                          ? GpuDevice.Withheld.EXCLUDED
+                          : GpuDevice.Withheld.NO)));
     }
     checked(
         "node-device-register",

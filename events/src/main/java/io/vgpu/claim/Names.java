@@ -90,6 +90,11 @@ public record Names(String domain) {
     return key("node-device-heartbeat");
   }
 
+  /** Which cards an operator keeps new pods off, and why; ours. */
+  public String deviceCordon() {
+    return key("device-cordon");
+  }
+
   public String computePolicy() {
     return key("vgpu-compute-policy");
   }

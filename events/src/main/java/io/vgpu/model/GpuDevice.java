@@ -14,6 +14,7 @@ import static io.vgpu.model.Checks.check;
  * @param mig MIG mode is on: the card serves no vGPU
  * @param capability CUDA compute capability, e.g. 8.6
  * @param healthy false for excluded and failed cards
+ * @param withheld who keeps new pods off it, if anybody
  */
 public record GpuDevice(
     int id,
@@ -26,7 +27,17 @@ public record GpuDevice(
     boolean mig,
     String busId,
     float capability,
-    boolean healthy) {
+    boolean healthy,
+    Withheld withheld) {
+  /** Why a card takes no new pods though nothing is wrong with it. */
+  public enum Withheld {
+    NO,
+    /** By the node's own configuration; published, beside {@code healthy: false}. */
+    EXCLUDED,
+    /** By an operator's word in the API; never published by the node. */
+    CORDONED
+  }
+
   public GpuDevice {
     check(
         id >= 0 && id <= DeviceClaim.MAX_INDEX,
@@ -50,8 +61,35 @@ public record GpuDevice(
         capability);
   }
 
+  /** A card that nobody withholds. */
+  public GpuDevice(
+      int id,
+      String type,
+      GpuUuid uuid,
+      int core,
+      long memory,
+      int number,
+      int numa,
+      boolean mig,
+      String busId,
+      float capability,
+      boolean healthy) {
+    this(id, type, uuid, core, memory, number, numa, mig, busId, capability, healthy, Withheld.NO);
+  }
+
+  /** The same card, withheld by somebody else, or by nobody. */
+  public GpuDevice withheld(Withheld by) {
+    return new GpuDevice(
+        id, type, uuid, core, memory, number, numa, mig, busId, capability, healthy, by);
+  }
+
+  /** Whether new pods are kept off a card that is fit for them. */
+  public boolean cordoned() {
+    return healthy && !mig && withheld == Withheld.CORDONED;
+  }
+
   /** Whether slots of this card can be promised at all. */
   public boolean schedulable() {
-    return healthy && !mig;
+    return healthy && !mig && withheld == Withheld.NO;
   }
 }

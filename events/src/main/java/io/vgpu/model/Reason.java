@@ -17,6 +17,7 @@ public enum Reason {
   NODE_INFO_BUILD_FAILED("NodeInfoBuildFailed", "node info build failed"),
   DEVICE_UNHEALTHY("DeviceUnhealthy", "GPU unhealthy"),
   DEVICE_MIG_ENABLED("DeviceMIGEnabled", "GPU has MIG enabled"),
+  DEVICE_CORDONED("DeviceCordoned", "GPU is cordoned"),
   INSUFFICIENT_VGPU_SLOT("InsufficientVGPUSlot", "Insufficient vGPU slots"),
   INSUFFICIENT_VGPU_MEMORY("InsufficientVGPUMemory", "Insufficient vGPU memory"),
   INSUFFICIENT_VGPU_CORE("InsufficientVGPUCore", "Insufficient vGPU cores"),

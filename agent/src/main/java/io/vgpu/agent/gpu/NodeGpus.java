@@ -133,6 +133,7 @@ public final class NodeGpus implements GpuInventory {
         g.mig(),
         g.busId(),
         g.capability(),
-        card.healthy());
+        card.healthy(),
+        excluded.names(g) ? GpuDevice.Withheld.EXCLUDED : GpuDevice.Withheld.NO);
   }
 }

@@ -15,6 +15,7 @@ public final class CardSums {
   private static final int ROOM = 3;
 
   private final int schedulable;
+  private final int cordoned;
   private final Use total;
   private final Use used;
   private final Use free;
@@ -27,6 +28,7 @@ public final class CardSums {
 
   private CardSums(
       int schedulable,
+      int cordoned,
       Use total,
       Use free,
       Use largest,
@@ -36,6 +38,7 @@ public final class CardSums {
       int[] left,
       String model) {
     this.schedulable = schedulable;
+    this.cordoned = cordoned;
     this.total = total;
     this.used = total.minus(free);
     this.free = free;
@@ -50,6 +53,7 @@ public final class CardSums {
   /** Of cards in their node's order. */
   public static CardSums of(List<Card> list) {
     int schedulable = 0;
+    int cordoned = 0;
     Use total = Use.ZERO;
     Use free = Use.ZERO;
     Use largest = Use.ZERO;
@@ -62,6 +66,7 @@ public final class CardSums {
       Card c = list.get(i);
       write(cards, i * FIELDS, c.total(), c.used());
       writeRoom(room, i * ROOM, c);
+      cordoned += c.device().cordoned() ? 1 : 0;
       if (c.device().schedulable()) {
         schedulable++;
         left[i] = CardShare.left(c.total(), c.used());
@@ -73,7 +78,16 @@ public final class CardSums {
       }
     }
     return new CardSums(
-        schedulable, total, free, largest, Math.max(0, uniform), cards, room, left, model);
+        schedulable,
+        cordoned,
+        total,
+        free,
+        largest,
+        Math.max(0, uniform),
+        cards,
+        room,
+        left,
+        model);
   }
 
   private static void writeRoom(long[] room, int at, Card c) {
@@ -138,6 +152,11 @@ public final class CardSums {
   /** How many cards can be used at all. */
   public int schedulable() {
     return schedulable;
+  }
+
+  /** How many more could, were they not cordoned. */
+  public int cordoned() {
+    return cordoned;
   }
 
   /** Of all schedulable cards together. */

@@ -1,6 +1,7 @@
 package io.vgpu.control.cluster;
 
 import io.vgpu.claim.ClaimReader;
+import io.vgpu.claim.CordonCodec;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.Use;
 import java.util.ArrayList;
@@ -46,6 +47,11 @@ public final class ClusterState {
     /** A pod was first seen on a node; {@code offer} is the node's, when it is known. */
     default void bound(PodRecord pod, @Nullable NodeOffer offer) {}
 
+    /**
+     * Of a node's {@code device-cordon} some cannot be read, and cordons nothing; once per text.
+     */
+    default void badCordon(String node, String problem) {}
+
     /** A card's bound pods use more than it has, e.g. after it was divided anew. */
     void overcommitted(String node, GpuUuid card, Use used, Use total);
   }
@@ -84,6 +90,12 @@ public final class ClusterState {
       return;
     }
     namesChanged |= entry.record == null;
+    if (entry.record == null || !sameText(entry.record.cordon(), node.cordon())) {
+      String problem = CordonCodec.read(node.cordon()).problem();
+      if (!problem.isEmpty()) {
+        listener.badCordon(node.name(), problem);
+      }
+    }
     entry.record = node;
     entry.offer = NodeOffer.of(node);
     dirty.add(node.name());

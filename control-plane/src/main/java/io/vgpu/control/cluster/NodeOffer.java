@@ -1,8 +1,12 @@
 package io.vgpu.control.cluster;
 
+import io.vgpu.claim.CordonCodec;
 import io.vgpu.claim.FormatException;
 import io.vgpu.claim.InventoryCodec;
+import io.vgpu.model.DeviceCordon;
 import io.vgpu.model.GpuDevice;
+import io.vgpu.model.GpuDevice.Withheld;
+import io.vgpu.model.GpuUuid;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.Reason;
 import java.util.List;
@@ -46,7 +50,7 @@ public sealed interface NodeOffer {
     }
     List<GpuDevice> devices;
     try {
-      devices = InventoryCodec.decodeRegister(register);
+      devices = cordoned(InventoryCodec.decodeRegister(register), node.cordon());
     } catch (FormatException e) {
       return new NotOffered(Reason.NODE_BAD_VGPU_REGISTER, said(e));
     }
@@ -71,6 +75,16 @@ public sealed interface NodeOffer {
     }
     return new Offered(
         config, devices, NodeLinks.of(devices, node.topology()), rails(node.rails()));
+  }
+
+  /** What cannot be read of the text cordons nothing; {@link ClusterState} tells of it. */
+  private static List<GpuDevice> cordoned(List<GpuDevice> devices, @Nullable String text) {
+    Map<GpuUuid, DeviceCordon> cordons = CordonCodec.read(text).cordons();
+    return cordons.isEmpty()
+        ? devices
+        : devices.stream()
+            .map(d -> cordons.containsKey(d.uuid()) ? d.withheld(Withheld.CORDONED) : d)
+            .toList();
   }
 
   /** A text that cannot be read counts as none: rails only ever improve a choice. */

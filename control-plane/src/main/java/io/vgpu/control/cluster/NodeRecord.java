@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param host allocatable CPU and memory
  * @param topology text of {@code node-device-topology}; null also where nobody looks at links
  * @param rails text of {@code node-gpu-domain}
+ * @param cordon text of {@code device-cordon}
  */
 public record NodeRecord(
     String name,
@@ -21,7 +22,8 @@ public record NodeRecord(
     @Nullable String config,
     Host host,
     @Nullable String topology,
-    @Nullable String rails) {
+    @Nullable String rails,
+    @Nullable String cordon) {
   public NodeRecord {
     check(!name.isEmpty(), "node name must not be empty");
   }
@@ -40,5 +42,22 @@ public record NodeRecord(
       @Nullable String config,
       Host host) {
     this(name, allocatable, register, config, host, null, null);
+  }
+
+  /** Of a node none of whose cards is cordoned. */
+  public NodeRecord(
+      String name,
+      long allocatable,
+      @Nullable String register,
+      @Nullable String config,
+      Host host,
+      @Nullable String topology,
+      @Nullable String rails) {
+    this(name, allocatable, register, config, host, topology, rails, null);
+  }
+
+  /** The same with another text of {@code device-cordon}. */
+  public NodeRecord cordoned(@Nullable String text) {
+    return new NodeRecord(name, allocatable, register, config, host, topology, rails, text);
   }
 }

@@ -52,7 +52,8 @@ public final class SlimRecords {
         annotations.get(names.nodeConfigInfo()),
         allocatable.containsKey("cpu") ? HostRequests.host(allocatable) : Host.PLENTY,
         topology ? annotations.get(names.nodeDeviceTopology()) : null,
-        topology ? annotations.get(names.nodeGpuDomain()) : null);
+        topology ? annotations.get(names.nodeGpuDomain()) : null,
+        annotations.get(names.deviceCordon()));
   }
 
   /**

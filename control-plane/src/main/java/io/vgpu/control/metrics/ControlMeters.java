@@ -115,6 +115,12 @@ public enum ControlMeters {
       Kind.COUNTER,
       List.of(),
       "cards seen with more promised to bound pods than they have"),
+  CORDON_UNREADABLE(
+      EnumSet.of(Part.EXTENDER),
+      "vgpu.scheduler.cordon.unreadable",
+      Kind.COUNTER,
+      List.of(),
+      "texts of device-cordon seen of which something cannot be read, and cordons nothing"),
   IN_FLIGHT(
       EnumSet.of(Part.EXTENDER),
       "vgpu.scheduler.bind.in.flight",

@@ -13,7 +13,7 @@ import java.util.Optional;
  * A node's cards as they stand for one pod, with the sums that its capacity gate and its score are
  * made of (control-plane.md 3.5, 3.6). Pure.
  *
- * @param total over schedulable cards (healthy, no MIG), like all sums here
+ * @param total over schedulable cards (healthy, no MIG, not cordoned), like all sums here
  * @param free Σ of what each card has left, never below zero a card
  */
 record Candidates(List<NodeView.Card> cards, int schedulable, Use total, Use free, Use largest) {
@@ -54,9 +54,15 @@ record Candidates(List<NodeView.Card> cards, int schedulable, Use total, Use fre
     Use max = needs.max();
     Use all = needs.total();
     if (max.slots() > schedulable) {
+      int cordoned = (int) cards.stream().filter(c -> c.device().cordoned()).count();
       return refused(
-          Reason.INSUFFICIENT_GPU_CARDS,
-          "max " + max.slots() + " devices, node has " + schedulable + " schedulable");
+          tooFew(max.slots(), schedulable, cordoned),
+          "max "
+              + max.slots()
+              + " devices, node has "
+              + schedulable
+              + " schedulable"
+              + (cordoned == 0 ? "" : ", " + cordoned + " cordoned"));
     }
     if (max.cores() > largest.cores()) {
       return refused(
@@ -84,6 +90,13 @@ record Candidates(List<NodeView.Card> cards, int schedulable, Use total, Use fre
           "need " + all.memory() + " memory, available " + free.memory());
     }
     return names(pod, max.slots());
+  }
+
+  /** Whether it is the cordons that leave too few cards. */
+  static Reason tooFew(long wanted, int schedulable, int cordoned) {
+    return wanted <= (long) schedulable + cordoned
+        ? Reason.DEVICE_CORDONED
+        : Reason.INSUFFICIENT_GPU_CARDS;
   }
 
   private Optional<Refused> names(PodRequest pod, long needed) {

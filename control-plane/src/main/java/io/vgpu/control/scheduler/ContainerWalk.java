@@ -258,6 +258,9 @@ final class ContainerWalk {
     if (device.mig()) {
       return Optional.of(Reason.DEVICE_MIG_ENABLED);
     }
+    if (device.cordoned()) {
+      return Optional.of(Reason.DEVICE_CORDONED);
+    }
     Phases after = before;
     boolean noCoresLeft = false;
     for (Need need : chain) {

@@ -117,7 +117,7 @@ final class QuickFit {
 
   private static @Nullable Reason gate(CardSums sums, Use max, Use all) {
     if (max.slots() > sums.schedulable()) {
-      return Reason.INSUFFICIENT_GPU_CARDS;
+      return Candidates.tooFew(max.slots(), sums.schedulable(), sums.cordoned());
     }
     if (max.cores() > sums.largest().cores()) {
       return Reason.INSUFFICIENT_VGPU_CORE;
@@ -184,6 +184,9 @@ final class QuickFit {
     }
     if (device.mig()) {
       return Reason.DEVICE_MIG_ENABLED;
+    }
+    if (device.cordoned()) {
+      return Reason.DEVICE_CORDONED;
     }
     if (!sums.slotLeft(at)) {
       return Reason.INSUFFICIENT_VGPU_SLOT;

@@ -328,6 +328,13 @@ public final class SchedulerExtender {
     }
 
     @Override
+    public void badCordon(String node, String problem) {
+      meters.count(ControlMeters.CORDON_UNREADABLE);
+      log.warn("cordon not read, cordons nothing [node: {}, why: {}]", node, problem);
+      events.node(node, KubeEvents.Type.WARNING, "CordonUnreadable", "cordons nothing: " + problem);
+    }
+
+    @Override
     public void overcommitted(String node, GpuUuid card, Use used, Use total) {
       meters.count(ControlMeters.CARD_OVERCOMMITTED);
       log.warn(

@@ -36,6 +36,7 @@ class ClusterStateTest {
 
   private final List<String> uncounted = new ArrayList<>();
   private final List<String> overcommitted = new ArrayList<>();
+  private final List<String> badCordons = new ArrayList<>();
   private ClaimSeal keys = SEAL;
   private long now = 1;
   private final ClusterState state =
@@ -52,6 +53,11 @@ class ClusterStateTest {
             @Override
             public void overcommitted(String node, GpuUuid card, Use used, Use total) {
               overcommitted.add(node + "/" + card);
+            }
+
+            @Override
+            public void badCordon(String node, String problem) {
+              badCordons.add(node + ": " + problem);
             }
           });
 
@@ -298,6 +304,37 @@ class ClusterStateTest {
 
   private static String gate(NodeRecord node) {
     return ((NodeOffer.NotOffered) NodeOffer.of(node)).reason().code();
+  }
+
+  @Test
+  void aCordonHoldsFromTheNodesNextChangeAndTouchesNoPod() {
+    state.putNode(node("n1"));
+    state.putPod(pod("a", "n1", false, SEAL));
+    NodeView before = view("n1");
+    state.putNode(node("n1").cordoned("{\"GPU-card-0\":{\"mode\":\"cordon\"}}"));
+    NodeView cordoned = view("n1");
+    assertThat(before.sums().schedulable()).isEqualTo(2);
+    assertThat(cordoned.sums().schedulable()).isEqualTo(1);
+    assertThat(cordoned.cards().getFirst().device().cordoned()).isTrue();
+    assertThat(cordoned.cards().getFirst().used()).isEqualTo(before.cards().getFirst().used());
+    state.putNode(node("n1"));
+    assertThat(view("n1").sums().schedulable()).isEqualTo(2);
+  }
+
+  @Test
+  void whatCannotBeReadOfACordonCordonsNothingAndIsToldOnce() {
+    state.putNode(
+        node("n1")
+            .cordoned("{\"GPU-card-0\":{\"mode\":\"drain\"},\"GPU-card-1\":{\"mode\":\"stop\"}}"));
+    assertThat(view("n1").cards()).extracting(c -> c.device().cordoned()).contains(true, false);
+    state.putNode(node("n1").cordoned("{"));
+    assertThat(view("n1").sums().schedulable()).isEqualTo(2);
+    state.putNode(
+        new NodeRecord("n1", 7, node("n1").register(), node("n1").config()).cordoned("{"));
+    assertThat(badCordons)
+        .hasSize(2)
+        .anyMatch(b -> b.contains("GPU-card-1: mode \"stop\": must be cordon or drain"))
+        .anyMatch(b -> b.startsWith("n1: device-cordon: not JSON"));
   }
 
   @Test

@@ -58,6 +58,7 @@ class MetricPagesTest {
     meters.count(ControlMeters.BIND_UNKNOWN);
     meters.count(ControlMeters.POD_UNCOUNTED);
     meters.count(ControlMeters.CARD_OVERCOMMITTED);
+    meters.count(ControlMeters.CORDON_UNREADABLE);
     meters.inFlight(() -> 3);
     meters.workload(() -> 60);
     Vertx vertx = Vertx.vertx();

@@ -36,21 +36,23 @@ final class CaseNodes {
     }
     List<GpuDevice> devices = devices(fixture, words);
     JsonNode config = words.path("config");
-    return new NodeRecord(
-        name,
-        devices.stream().mapToLong(GpuDevice::number).sum(),
-        InventoryCodec.encodeRegister(devices),
-        InventoryCodec.encodeConfig(
-            new NodeConfig(
-                10,
-                config.path("coresScaling").asDouble(1),
-                config.path("memoryFactor").asInt(1),
-                config.path("memoryScaling").asDouble(1))),
-        Host.PLENTY,
-        fixture.has("links")
-            ? InventoryCodec.encodeTopology(topology(devices.size(), fixture.get("links")))
-            : null,
-        words.has("rails") ? rails(words.get("rails")) : null);
+    NodeRecord record =
+        new NodeRecord(
+            name,
+            devices.stream().mapToLong(GpuDevice::number).sum(),
+            InventoryCodec.encodeRegister(devices),
+            InventoryCodec.encodeConfig(
+                new NodeConfig(
+                    10,
+                    config.path("coresScaling").asDouble(1),
+                    config.path("memoryFactor").asInt(1),
+                    config.path("memoryScaling").asDouble(1))),
+            Host.PLENTY,
+            fixture.has("links")
+                ? InventoryCodec.encodeTopology(topology(devices.size(), fixture.get("links")))
+                : null,
+            words.has("rails") ? rails(words.get("rails")) : null);
+    return record.cordoned(Nodes.cordons(devices));
   }
 
   /** The same with what the case says is in use. */
@@ -73,6 +75,7 @@ final class CaseNodes {
     int count = fixture.has("types") ? fixture.get("types").size() : fixture.get("cards").asInt();
     Set<Integer> unhealthy = ints(words.path("unhealthy"));
     Set<Integer> mig = ints(words.path("mig"));
+    Set<Integer> cordoned = ints(words.path("cordoned"));
     List<GpuDevice> devices = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       JsonNode memory = fixture.get("memory");
@@ -92,7 +95,8 @@ final class CaseNodes {
               mig.contains(i),
               "0000:0" + i + ":00.0",
               8.6f,
-              !unhealthy.contains(i)));
+              !unhealthy.contains(i),
+              cordoned.contains(i) ? GpuDevice.Withheld.CORDONED : GpuDevice.Withheld.NO));
     }
     return devices;
   }

@@ -59,6 +59,7 @@ class QuickFitTest {
             Reason.NODE_MEMORY_TYPE_MISMATCH,
             Reason.DEVICE_UNHEALTHY,
             Reason.DEVICE_MIG_ENABLED,
+            Reason.DEVICE_CORDONED,
             Reason.INSUFFICIENT_VGPU_SLOT,
             Reason.INSUFFICIENT_VGPU_MEMORY,
             Reason.INSUFFICIENT_VGPU_CORE,
@@ -117,7 +118,8 @@ class QuickFitTest {
               state == 0,
               d.busId(),
               d.capability(),
-              state != 1));
+              state != 1,
+              random.nextInt(6) == 0 ? GpuDevice.Withheld.CORDONED : GpuDevice.Withheld.NO));
     }
     Use[] used = new Use[cards];
     for (int i = 0; i < cards; i++) {

@@ -1,16 +1,21 @@
 package io.vgpu.control.testing;
 
+import io.vgpu.claim.CordonCodec;
 import io.vgpu.claim.InventoryCodec;
 import io.vgpu.control.cluster.ClusterState;
 import io.vgpu.control.cluster.NodeRecord;
 import io.vgpu.control.cluster.NodeView;
+import io.vgpu.model.DeviceCordon;
 import io.vgpu.model.GpuDevice;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.model.Use;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** The fixtures of control-plane.md 8: nodes by their cards. */
 public final class Nodes {
@@ -53,10 +58,20 @@ public final class Nodes {
 
   public static NodeRecord record(String name, List<GpuDevice> devices, NodeConfig config) {
     return new NodeRecord(
-        name,
-        devices.stream().mapToLong(GpuDevice::number).sum(),
-        InventoryCodec.encodeRegister(devices),
-        InventoryCodec.encodeConfig(config));
+            name,
+            devices.stream().mapToLong(GpuDevice::number).sum(),
+            InventoryCodec.encodeRegister(devices),
+            InventoryCodec.encodeConfig(config))
+        .cordoned(cordons(devices));
+  }
+
+  /** What an operator writes about those of the cards that are cordoned. */
+  public static @Nullable String cordons(List<GpuDevice> devices) {
+    Map<GpuUuid, DeviceCordon> cordons = new HashMap<>();
+    devices.stream()
+        .filter(d -> d.withheld() == GpuDevice.Withheld.CORDONED)
+        .forEach(d -> cordons.put(d.uuid(), new DeviceCordon(DeviceCordon.Mode.CORDON, "", "")));
+    return CordonCodec.changed(null, cordons, List.of());
   }
 
   public static NodeView view(List<GpuDevice> devices) {
