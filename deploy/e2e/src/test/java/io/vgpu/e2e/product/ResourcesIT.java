@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Every resource on the real kubelet, and every way of injection through the real containerd: first
- * with everything on and by CDI alone, then, with the agent started anew, by environment and device
- * nodes and with the gates off.
+ * with everything on and by the kubelet's CDI field alone, then, with the agent started anew, by
+ * environment, device nodes and CDI annotation, and with the gates off.
  */
 @RealCluster
 class ResourcesIT {
@@ -153,7 +153,7 @@ class ResourcesIT {
   void everyResourceIsServedInEveryWay() {
     everythingByCdi();
     restarted();
-    slicesByEnvironment();
+    slicesByEnvironmentAndAnnotation();
     whatIsNotServedLeavesTheNode();
     assertThat(product.forbidden()).isEmpty();
   }
@@ -195,18 +195,21 @@ class ResourcesIT {
   private void restarted() {
     deletePods();
     product.stop();
-    product.start(config("--device-list-strategy=envvar"));
+    product.start(
+        config(
+            "--device-list-strategy=envvar,cdi-annotations",
+            "--cdi-root=" + cluster.paths().cdi()));
     awaitAllocatable(BIG, 1);
   }
 
-  private void slicesByEnvironment() {
+  private void slicesByEnvironmentAndAnnotation() {
     pod("slice", Map.of(BIG, new Quantity("1")));
     Map<String, String> slice = seen("slice");
     assertThat(slice.get("visible")).isEqualTo(BIG_UUID);
     assertThat(slice.getOrDefault("nodes", "").split(" "))
         .contains("nvidia2", "nvidia-caps/nvidia-cap7", "nvidia-caps/nvidia-cap8", "nvidiactl")
         .doesNotContain("nvidia0", "nvidia1");
-    assertThat(slice.get("library")).isEqualTo("0");
+    assertThat(slice.get("library")).as("mounts of libcuda by a CDI annotation").isEqualTo("1");
   }
 
   /** 13-26: the kubelet writes them back for minutes; ours may, and does, take them out again. */
