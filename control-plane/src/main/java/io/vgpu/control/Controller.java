@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 final class Controller {
   private static final Logger log = LoggerFactory.getLogger(Controller.class);
   private static final Duration COLLECT_EVERY = Duration.ofSeconds(2);
+  private static final Duration LOOK_FOR_LEAVING_EVERY = Duration.ofSeconds(5);
 
   private final Vertx vertx;
   private final ControllerApi api;
@@ -34,6 +35,7 @@ final class Controller {
   private volatile Optional<FailedPodWatches> watches = Optional.empty();
   private volatile Optional<String> deployment = Optional.empty();
   private volatile Optional<String> collector = Optional.empty();
+  private volatile Optional<String> leaving = Optional.empty();
   private volatile Optional<Rescheduler> rescheduler = Optional.empty();
 
   /** {@code extenders}: whose decisions are collected; may block. */
@@ -57,11 +59,14 @@ final class Controller {
         .deployVerticle(new ExplainCollector(vertx, extenders, explanations, COLLECT_EVERY))
         .onSuccess(id -> collector = Optional.of(id))
         .onFailure(e -> log.error("explanations not collected", e));
+    vertx
+        .deployVerticle(api.leaving(verticle::offer, LOOK_FOR_LEAVING_EVERY), blocking())
+        .onSuccess(id -> leaving = Optional.of(id))
+        .onFailure(e -> log.error("drained cards are not left", e));
     rescheduler = Optional.of(worker);
     watches = Optional.of(watch);
     vertx
-        .deployVerticle(
-            verticle, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD))
+        .deployVerticle(verticle, blocking())
         .onSuccess(
             id -> {
               deployment = Optional.of(id);
@@ -70,13 +75,17 @@ final class Controller {
         .onFailure(e -> log.error("rescheduler not started", e));
   }
 
+  private static DeploymentOptions blocking() {
+    return new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD);
+  }
+
   /** What a leader still waits for; one that does not lead is ready to take over. */
   List<String> missing() {
     if (watches.isEmpty()) {
       return List.of();
     }
     if (!watches.get().synced()) {
-      return List.of("list of failed pods");
+      return List.of("lists of nodes and failed pods");
     }
     return rescheduler.filter(Rescheduler::recovered).isPresent()
         ? List.of()
@@ -95,7 +104,8 @@ final class Controller {
   Future<?> stop() {
     watches.ifPresent(FailedPodWatches::close);
     Future<?> collected = collector.map(vertx::undeploy).orElseGet(Future::succeededFuture);
-    return collected.transform(
-        done -> deployment.map(vertx::undeploy).orElseGet(Future::succeededFuture));
+    return collected
+        .transform(done -> leaving.map(vertx::undeploy).orElseGet(Future::succeededFuture))
+        .transform(done -> deployment.map(vertx::undeploy).orElseGet(Future::succeededFuture));
   }
 }

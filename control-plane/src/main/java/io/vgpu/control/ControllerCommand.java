@@ -31,8 +31,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "controller",
     description = {
-      "Replaces pods whose vGPU allocation failed, and keeps what schedulers have decided. One of",
-      "several replicas acts, by a Lease.",
+      "Replaces pods whose vGPU allocation failed, evicts those on drained and on lastingly unhealthy",
+      "GPUs, and keeps what schedulers have decided. One of several replicas acts, by a Lease.",
       "Exit status 3: the lease was lost; start it again."
     },
     mixinStandardHelpOptions = true,
@@ -103,6 +103,14 @@ public final class ControllerCommand implements Callable<Integer> {
       description = "health ports of schedulers that are no pods, instead")
   List<URI> schedulerUrls = List.of();
 
+  @Option(
+      names = "--unhealthy-grace-period",
+      defaultValue = "5m",
+      description =
+          "how long pods stay on a GPU that is unhealthy and not cordoned before they are evicted;"
+              + " at least 1s; a pod's annotation stuck-grace-period goes before it")
+  Duration unhealthyGrace = Duration.ofMinutes(5);
+
   @Option(names = "--v", description = "verbosity of the log, as klog's")
   int verbosity;
 
@@ -119,6 +127,10 @@ public final class ControllerCommand implements Callable<Integer> {
               + leaseDuration
               + ": each must be below the next");
     }
+    if (unhealthyGrace.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw new UsageException(
+          "--unhealthy-grace-period " + unhealthyGrace + ": must be at least 1s");
+    }
     for (URI url : schedulerUrls) {
       if (!"http".equals(url.getScheme()) || url.getHost() == null) {
         throw new UsageException("--scheduler-urls \"" + url + "\": must be http://HOST:PORT");
@@ -130,7 +142,13 @@ public final class ControllerCommand implements Callable<Integer> {
     Daemon daemon = new Daemon("controller", vertx);
     ControllerApi access =
         new ControllerApi(
-            api.kubeconfig(), api.master(), requestTimeout, names, copiesNamespace, meters);
+            api.kubeconfig(),
+            api.master(),
+            requestTimeout,
+            names,
+            copiesNamespace,
+            unhealthyGrace,
+            meters);
     daemon.onStop("api", access::close);
     ControllerMeters controllerMeters = new ControllerMeters(meters);
     Controller controller =

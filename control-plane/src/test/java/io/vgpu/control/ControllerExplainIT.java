@@ -52,7 +52,13 @@ class ControllerExplainIT {
       api.put(PODS, pod("kube-proxy", "127.0.0.2"));
       ControllerApi access =
           new ControllerApi(
-              null, api.url(), Duration.ofSeconds(5), Names.DEFAULT, "copies", registry);
+              null,
+              api.url(),
+              Duration.ofSeconds(5),
+              Names.DEFAULT,
+              "copies",
+              Duration.ofMinutes(5),
+              registry);
       Controller controller =
           new Controller(
               vertx,

@@ -104,6 +104,11 @@ public record Names(String domain) {
     return key("vgpu-latency");
   }
 
+  /** Of a pod: how long it stays on a card that is unhealthy. */
+  public String stuckGracePeriod() {
+    return key("stuck-grace-period");
+  }
+
   // pod outputs
   public String preAllocated() {
     return key("pre-allocated");
@@ -186,7 +191,7 @@ public record Names(String domain) {
             excludeGpuUuid(),
             computePolicy(),
             latency(),
-            key("stuck-grace-period"),
+            stuckGracePeriod(),
             key("vgpu-access-mode")));
     return known;
   }

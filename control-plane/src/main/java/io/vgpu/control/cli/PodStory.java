@@ -43,7 +43,7 @@ final class PodStory {
     lines.add("phase      " + status(pod));
     String replaces = pod.annotations().get(Names.REPLACES);
     if (replaces != null) {
-      lines.add("replaces   pod " + replaces + ", whose allocation failed");
+      lines.add("replaces   pod " + replaces + ", which had to go");
     }
     pod.events().stream()
         .sorted(Comparator.comparing(PodFacts.PodEvent::at))

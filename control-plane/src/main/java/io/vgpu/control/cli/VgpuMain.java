@@ -7,16 +7,25 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code vgpu}, the users' command; kubectl runs it as {@code kubectl vgpu}. Reads only. */
+/**
+ * {@code vgpu}, the users' command; kubectl runs it as {@code kubectl vgpu}. Reads only, but for
+ * the operator's words about cards.
+ */
 @Command(
     name = "vgpu",
-    description = "What became of a pod's vGPUs, and how a cluster would be packed.",
+    description = {
+      "What became of a pod's vGPUs, how a cluster would be packed, and which GPUs new pods are kept",
+      "off or are to be left."
+    },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     subcommands = {
       VgpuMain.VersionCommand.class,
       ExplainCommand.class,
       WhyPendingCommand.class,
+      CordonCommand.class,
+      UncordonCommand.class,
+      DrainCommand.class,
       SimulateCommand.class
     })
 public final class VgpuMain implements Runnable {

@@ -180,7 +180,7 @@ public enum ControlMeters {
       "vgpu.reschedule.pods",
       Kind.COUNTER,
       List.of("outcome"),
-      "pods whose allocation failed, by what became of them: replaced, evicted, skipped,"
+      "pods whose allocation failed or that had to leave a GPU, by what became of them: replaced, evicted, skipped,"
           + " name-taken, given-up"),
   EVENTS_DROPPED(
       EnumSet.of(Part.EXTENDER, Part.CONTROLLER),

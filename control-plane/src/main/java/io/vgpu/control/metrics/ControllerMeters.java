@@ -10,7 +10,7 @@ import java.util.function.IntSupplier;
 public final class ControllerMeters {
   private final MeterRegistry registry;
 
-  /** What became of a pod whose allocation failed. */
+  /** What became of a pod that had to go. */
   public enum Outcome {
     REPLACED("replaced"),
     EVICTED("evicted"),
@@ -29,7 +29,7 @@ public final class ControllerMeters {
     this.registry = registry;
   }
 
-  /** A pod whose allocation failed is dealt with. */
+  /** A pod that had to go is dealt with. */
   public void settled(Outcome outcome) {
     Counter.builder(ControlMeters.RESCHEDULE_PODS.meterName())
         .description(ControlMeters.RESCHEDULE_PODS.description())

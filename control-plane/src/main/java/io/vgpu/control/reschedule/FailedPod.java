@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param owner its controller, if any
  * @param replacements how often this name was replaced before, each time soon after the last
  * @param cause what the kubelet said, for people
+ * @param leaves why it must leave a card that it holds, if so
  */
 public record FailedPod(
     PodRef ref,
@@ -28,7 +29,8 @@ public record FailedPod(
     Optional<Owner> owner,
     Instant created,
     int replacements,
-    String cause) {
+    String cause,
+    Optional<String> leaves) {
 
   /** A name that did well for so long starts from no pause again. */
   static final Duration FORGIVEN = Duration.ofMinutes(10);
@@ -48,6 +50,19 @@ public record FailedPod(
 
   /** The controller of a pod; {@code group} is the API group, empty for the core. */
   public record Owner(String group, String kind, String name, String uid) {}
+
+  /** Whether it has to make way: its allocation failed, or a card that it holds must be left. */
+  public boolean mustGo() {
+    return allocationFailed()
+        || asksForVgpu && leaves.isPresent() && (phase == Phase.PENDING || phase == Phase.RUNNING);
+  }
+
+  /** Why it has to, for people. */
+  public String why() {
+    return allocationFailed()
+        ? "the vGPU allocation failed" + (cause.isEmpty() ? "" : ": " + cause)
+        : leaves.orElse("");
+  }
 
   /**
    * Whether its allocation failed and it does not get devices any more: refused at admission, or

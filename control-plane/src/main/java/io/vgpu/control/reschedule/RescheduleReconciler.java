@@ -8,8 +8,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What is to be done about a pod whose allocation failed (D4, node-agent.md 6). Pure: looks at what
- * is, remembers nothing, so that every answer is the same after a crash at any point.
+ * What is to be done about a pod whose allocation failed, or which must leave a card (D4, D17,
+ * node-agent.md 6). Pure: looks at what is, remembers nothing, so that every answer is the same
+ * after a crash at any point.
  */
 public class RescheduleReconciler {
   /**
@@ -60,7 +61,7 @@ public class RescheduleReconciler {
 
   /** The rule. */
   public Action decide(FailedPod pod) {
-    if (pod.deleting() || !pod.allocationFailed()) {
+    if (pod.deleting() || !pod.mustGo()) {
       return new Action.Ignore();
     }
     if (pod.fixed().isPresent()) {
@@ -70,6 +71,11 @@ public class RescheduleReconciler {
       return new Action.Replace();
     }
     Owner owner = pod.owner().get();
+    if (!pod.allocationFailed()
+        && owner.group().equals("apps")
+        && owner.kind().equals("DaemonSet")) {
+      return new Action.Skip("pods of a DaemonSet are not moved: it would make the next one here");
+    }
     boolean replacedByOwner =
         pod.phase() == Phase.FAILED
             && REPLACING_OWNERS.getOrDefault(owner.group(), Set.of()).contains(owner.kind());

@@ -43,6 +43,7 @@ public final class Rescheduler {
   /** Calls for one pod without a pause between; more means that something works against us. */
   private static final int STEPS_AT_ONCE = 12;
 
+  private static final int TELL_EVERY = 20;
   private static final int REMEMBERED = 10_000;
 
   private final PodsApi api;
@@ -74,7 +75,7 @@ public final class Rescheduler {
     Optional<Runnable> closing = Optional.empty();
     Instant due;
     int waits;
-    String cause = "";
+    String why = "";
 
     Task(PodRef pod, Optional<StoredCopy> stored, Instant due) {
       this.pod = pod;
@@ -102,7 +103,7 @@ public final class Rescheduler {
 
   /** Hears of a pod; the newest word counts. Any thread. */
   public void offer(FailedPod pod) {
-    if (pod.allocationFailed() && !pod.deleting()) {
+    if (pod.mustGo() && !pod.deleting()) {
       inbox.put(pod.ref().uid(), pod);
     }
   }
@@ -175,7 +176,9 @@ public final class Rescheduler {
           news.skipped(pod, skip.why());
         }
       }
-      case Action.Evict evict -> begin(pod, pauseOf(evict.owner().uid()));
+      case Action.Evict evict ->
+          // cards that are left one after the other are no sign that an owner's pods fail
+          begin(pod, pod.allocationFailed() ? pauseOf(evict.owner().uid()) : Duration.ZERO);
       case Action.Replace _ -> {
         begin(pod, AGAIN.before(pod.replacementsInARow(clock.instant())));
       }
@@ -187,7 +190,7 @@ public final class Rescheduler {
       news.backingOff(pod, pause);
     }
     Task task = new Task(pod.ref(), Optional.empty(), clock.instant().plus(pause));
-    task.cause = pod.cause();
+    task.why = pod.why();
     tasks.put(pod.ref().uid(), task);
   }
 
@@ -256,7 +259,7 @@ public final class Rescheduler {
         && live.isPresent()
         && live.get().pod().ref().equals(task.pod)
         && reconciler.decide(live.get().pod()) instanceof Action.Evict evict) {
-      return evict(task, evict);
+      return evict(task, evict, live.get().pod());
     }
     return switch (reconciler.next(task.pod, task.stored, live)) {
       case STORE -> store(task, live);
@@ -265,7 +268,7 @@ public final class Rescheduler {
       case CREATE -> create(task);
       case FINISH -> {
         PodRef replacement = live.orElseThrow().pod().ref();
-        yield end(task, () -> news.replaced(task.pod, replacement, task.cause));
+        yield end(task, () -> news.replaced(task.pod, replacement, task.why));
       }
       case YIELD -> {
         PodRef namesake = live.orElseThrow().pod().ref();
@@ -275,25 +278,33 @@ public final class Rescheduler {
     };
   }
 
-  private Progress evict(Task task, Action.Evict evict) {
+  private Progress evict(Task task, Action.Evict evict, FailedPod pod) {
     return switch (api.evict(task.pod)) {
       case ACCEPTED -> {
-        String owner = evict.owner().uid();
-        Evictions before = evictionsOfOwner.get(owner);
-        int number = before == null || pauseOf(owner).isZero() ? 1 : before.number() + 1;
-        evictionsOfOwner.put(owner, new Evictions(number, clock.instant()));
+        if (pod.allocationFailed()) {
+          count(evict.owner().uid());
+        }
         ended.put(task.pod.uid(), true);
-        news.evicted(task.pod, evict.owner(), task.cause);
+        news.evicted(task.pod, evict.owner(), task.why);
         yield Progress.DONE;
       }
       case CHANGED -> Progress.GO_ON;
-      case REFUSED_NOW -> {
-        if (task.waits == 0) {
-          news.evictionRefused(task.pod);
-        }
-        yield Progress.RETRY;
-      }
+      case REFUSED_NOW -> refused(task);
     };
+  }
+
+  private void count(String owner) {
+    Evictions before = evictionsOfOwner.get(owner);
+    int number = before == null || pauseOf(owner).isZero() ? 1 : before.number() + 1;
+    evictionsOfOwner.put(owner, new Evictions(number, clock.instant()));
+  }
+
+  /** Told at first and then about every ten minutes: whoever waits for it may come later. */
+  private Progress refused(Task task) {
+    if (task.waits % TELL_EVERY == 0) {
+      news.evictionRefused(task.pod, task.why);
+    }
+    return Progress.RETRY;
   }
 
   private Progress store(Task task, Optional<LivePod> live) {
@@ -318,12 +329,7 @@ public final class Rescheduler {
     Removal removal = running ? api.evict(task.pod) : api.delete(task.pod, copy.resourceVersion());
     return switch (removal) {
       case ACCEPTED, CHANGED -> Progress.GO_ON;
-      case REFUSED_NOW -> {
-        if (task.waits == 0) {
-          news.evictionRefused(task.pod);
-        }
-        yield Progress.RETRY;
-      }
+      case REFUSED_NOW -> refused(task);
     };
   }
 
@@ -346,7 +352,7 @@ public final class Rescheduler {
     }
     return switch (api.create(own)) {
       case Creation.Made made ->
-          end(task, () -> news.replaced(task.pod, made.replacement(), task.cause));
+          end(task, () -> news.replaced(task.pod, made.replacement(), task.why));
       case Creation.NameTaken _ -> Progress.GO_ON; // by our own lost answer, or by somebody else
       case Creation.NoNamespace _ ->
           end(task, () -> log.info("not replaced: its namespace is gone [pod: {}]", task.pod));

@@ -33,7 +33,7 @@ class PodStoryTest {
             "claim      c: card 3 GPU-b, cores 10 %, memory 1024 MiB",
             "allocated  succeed",
             "phase      Running",
-            "replaces   pod u0, whose allocation failed",
+            "replaces   pod u0, which had to go",
             "event      2026-01-01T00:00:00Z vgpu-scheduler BindingSucceed: why");
   }
 

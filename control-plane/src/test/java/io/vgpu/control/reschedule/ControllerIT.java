@@ -7,14 +7,18 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
+import io.vgpu.claim.InventoryCodec;
 import io.vgpu.claim.Names;
 import io.vgpu.control.metrics.ControlMeters.Part;
 import io.vgpu.control.metrics.MetricPage;
 import io.vgpu.control.reschedule.kube.ControllerApi;
 import io.vgpu.control.reschedule.kube.FailedPodWatches;
 import io.vgpu.control.testing.ObjectApiServer;
+import io.vgpu.model.GpuDevice;
+import io.vgpu.model.GpuUuid;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -38,7 +42,13 @@ class ControllerIT {
 
   private ControllerApi access() {
     return new ControllerApi(
-        null, api.url(), Duration.ofSeconds(5), Names.DEFAULT, "copies", meters);
+        null,
+        api.url(),
+        Duration.ofSeconds(5),
+        Names.DEFAULT,
+        "copies",
+        Duration.ofSeconds(1),
+        meters);
   }
 
   @BeforeEach
@@ -51,6 +61,14 @@ class ControllerIT {
     vertx
         .deployVerticle(
             verticle, new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD))
+        .toCompletionStage()
+        .toCompletableFuture()
+        .orTimeout(20, TimeUnit.SECONDS)
+        .join();
+    vertx
+        .deployVerticle(
+            access.leaving(verticle::offer, Duration.ofMillis(50)),
+            new DeploymentOptions().setThreadingModel(ThreadingModel.VIRTUAL_THREAD))
         .toCompletionStage()
         .toCompletableFuture()
         .orTimeout(20, TimeUnit.SECONDS)
@@ -166,6 +184,78 @@ class ControllerIT {
     }
     assertThat(pods.stored()).extracting(StoredCopy::resourceVersion).containsExactly("2");
     assertThat(api.requests()).noneMatch(r -> r.startsWith("GET " + COPIES + "/"));
+  }
+
+  @Test
+  void evictsWhatHoldsADrainedCardAndLeavesCordonedOnesAndDaemonSetsAlone() {
+    api.fail(new ObjectApiServer.Fault(r -> r.endsWith("/held/eviction"), 429, false));
+    api.put(PODS, owned(running("held", "GPU-a"), "apps/v1", "ReplicaSet"));
+    api.put(PODS, owned(running("daemon", "GPU-a"), "apps/v1", "DaemonSet"));
+    api.put(PODS, running("beside", "GPU-b"));
+    api.put(PODS, running("free", "GPU-c"));
+    node("{'GPU-a':{'mode':'drain','reason':'fan'},'GPU-b':{'mode':'cordon'}}", "GPU-b", "GPU-d");
+    api.until("eviction", a -> a.get(PODS, "held").path("metadata").has("deletionTimestamp"));
+    api.until("refusal and skipping told", a -> told(a).size() == 3);
+    assertThat(told(api))
+        .contains(
+            "held EvictionRefused GPU GPU-a is drained: fan; a disruption budget forbids its"
+                + " eviction now, tried again",
+            "held Evicted ReplicaSet o makes another one, because GPU GPU-a is drained: fan",
+            "daemon NotRescheduled GPU GPU-a is drained: fan, but pods of a DaemonSet are not"
+                + " moved: it would make the next one here");
+    assertThat(api.requests())
+        .noneMatch(r -> r.contains("beside") || r.contains("free") || r.contains("daemon/"));
+  }
+
+  @Test
+  void replacesABarePodOnACardThatStaysUnhealthy() {
+    api.put(PODS, running("sick", "GPU-a"));
+    ObjectNode patient = running("patient", "GPU-a");
+    patient.withObject("/metadata/annotations").put("nvidia.com/stuck-grace-period", "1h");
+    api.put(PODS, patient);
+    node("{}", "GPU-a");
+    api.until("termination", a -> a.get(PODS, "sick").path("metadata").has("deletionTimestamp"));
+    String uid = api.get(PODS, "sick").path("metadata").path("uid").asString();
+    api.remove(PODS, "sick");
+    api.until("replacement", a -> replaces(a, "sick").equals(uid));
+    assertThat(api.get(PODS, "patient").path("metadata").has("deletionTimestamp")).isFalse();
+  }
+
+  private static List<String> told(ObjectApiServer api) {
+    return api.all("/api/v1/namespaces/a/events").stream()
+        .map(
+            e ->
+                e.path("involvedObject").path("name").asString()
+                    + " "
+                    + e.path("reason").asString()
+                    + " "
+                    + e.path("message").asString())
+        .toList();
+  }
+
+  private static ObjectNode running(String name, String card) {
+    ObjectNode pod = failed(name);
+    pod.set("status", JSON.createObjectNode().put("phase", "Running"));
+    pod.withObject("/metadata/annotations")
+        .put("nvidia.com/pre-allocated", "c[0_" + card + "_10_1]");
+    return pod;
+  }
+
+  /** A node with these cards unhealthy. */
+  private void node(String cordon, String... sick) {
+    ObjectNode node = JSON.createObjectNode().put("apiVersion", "v1").put("kind", "Node");
+    List<GpuDevice> devices = new ArrayList<>();
+    for (String card : sick) {
+      devices.add(
+          new GpuDevice(
+              devices.size(), "A10", new GpuUuid(card), 100, 100, 1, 0, false, "", 8, false));
+    }
+    node.putObject("metadata")
+        .put("name", "n1")
+        .putObject("annotations")
+        .put("nvidia.com/device-cordon", cordon.replace('\'', '"'))
+        .put("nvidia.com/node-device-register", InventoryCodec.encodeRegister(devices));
+    api.put("/api/v1/nodes", node);
   }
 
   private void stopOnly() {

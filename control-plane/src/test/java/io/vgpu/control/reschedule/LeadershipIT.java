@@ -26,6 +26,7 @@ class LeadershipIT {
           Duration.ofSeconds(5),
           Names.DEFAULT,
           "copies",
+          Duration.ofMinutes(5),
           new SimpleMeterRegistry());
 
   @AfterEach

@@ -36,6 +36,12 @@ class RescheduleReconcilerTest {
           a Job's, refused: the Job counts it  | FAILED    | rejected          | batch/Job          | LeaveToOwner
           a ReplicaSet's, runs without devices | RUNNING   | marked            | apps/ReplicaSet    | Evict
           a Job's, runs without devices        | RUNNING   | marked            | batch/Job          | Evict
+          bare, on a drained card              | RUNNING   | leaves            |                    | Replace
+          bare, ended on a drained card        | FAILED    | leaves            |                    | Ignore
+          a ReplicaSet's, on a drained card    | RUNNING   | leaves            | apps/ReplicaSet    | Evict
+          a Job's, starts on a drained card    | PENDING   | leaves            | batch/Job          | Evict
+          a DaemonSet's, on a drained card     | RUNNING   | leaves            | apps/DaemonSet     | Skip
+          a static pod, on a drained card      | RUNNING   | leaves,fixed      |                    | Skip
           a foreign controller's, refused      | FAILED    | rejected          | example.com/Job    | Evict
           """)
   void decides(String name, Phase phase, String marks, String owner, String action) {
@@ -98,7 +104,8 @@ class RescheduleReconcilerTest {
             pod.owner(),
             pod.created(),
             pod.replacements(),
-            pod.cause());
+            pod.cause(),
+            pod.leaves());
     return new LivePod(named, "7", replaces, "{}");
   }
 
@@ -116,6 +123,7 @@ class RescheduleReconcilerTest {
             : Optional.of(new Owner(owner.split("/", -1)[0], owner.split("/", -1)[1], "o", "u")),
         Instant.EPOCH,
         0,
-        "");
+        "",
+        marks.contains("leaves") ? Optional.of("GPU g is drained") : Optional.empty());
   }
 }

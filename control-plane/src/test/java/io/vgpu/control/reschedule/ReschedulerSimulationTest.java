@@ -70,6 +70,39 @@ class ReschedulerSimulationTest {
         });
   }
 
+  /** A budget that refuses for a while only delays; a drain that is taken back leaves the pod. */
+  @Test
+  void aDrainedCardsPodIsReplacedOnceItsBudgetAllowsUnlessTheDrainEndsFirst() {
+    SimulatedCluster cluster = new SimulatedCluster(new Random(1));
+    Rescheduler rescheduler =
+        new Rescheduler(cluster, new RescheduleReconciler(), new Silent(), cluster.clock);
+    SimPod pod = cluster.add("p", Optional.empty(), 0);
+    pod.phase = Phase.RUNNING;
+    pod.leaves = true;
+    cluster.refusals = 3;
+    rounds(cluster, rescheduler, 4);
+    assertThat(cluster.pods.get("p")).as("refused so far").isSameAs(pod);
+    assertThat(cluster.copies).hasSize(1);
+    pod.leaves = false;
+    rounds(cluster, rescheduler, 4);
+    assertThat(cluster.pods.get("p")).as("uncordoned").isSameAs(pod);
+    assertThat(cluster.copies).isEmpty();
+    assertThat(rescheduler.pending()).isZero();
+    pod.leaves = true;
+    cluster.refusals = 2;
+    rounds(cluster, rescheduler, 20);
+    assertThat(cluster.madeFor).containsExactly(Map.entry(pod.ref.uid(), 1));
+  }
+
+  private static void rounds(SimulatedCluster cluster, Rescheduler rescheduler, int rounds) {
+    for (int round = 0; round < rounds; round++) {
+      cluster.pods.values().forEach(p -> rescheduler.offer(p.record()));
+      rescheduler.work();
+      cluster.clock.advance(Duration.ofMillis(500));
+      cluster.pods.values().removeIf(p -> p.deleting);
+    }
+  }
+
   private static void caught(Function<PodsApi, PodsApi> broken, RescheduleReconciler reconciler) {
     assertThatThrownBy(
             () -> {
@@ -133,7 +166,7 @@ class ReschedulerSimulationTest {
      */
     private void world(int round, boolean twoLeaders) {
       for (SimPod pod : List.copyOf(cluster.pods.values())) {
-        boolean fresh = !pod.rejected && !pod.marked && !pod.deleting;
+        boolean fresh = !pod.rejected && !pod.marked && !pod.leaves && !pod.deleting;
         if (fresh && round < ROUNDS - 20 && random.nextInt(12) == 0) {
           cluster.fail(pod);
         } else if (pod.rejected && !twoLeaders && random.nextInt(60) == 0 && untouched(pod)) {
@@ -219,7 +252,7 @@ class ReschedulerSimulationTest {
       assertThat(cluster.copies).as(what + "copies left behind").isEmpty();
       assertThat(first.pending()).as(what + "work left").isZero();
       for (SimPod pod : cluster.pods.values()) {
-        assertThat(pod.record().allocationFailed()).as(what + pod.ref + " still failed").isFalse();
+        assertThat(pod.record().mustGo()).as(what + pod.ref + " still has to go").isFalse();
       }
       Map<String, Integer> wanted = new HashMap<>();
       cluster.failedEver.stream()
@@ -328,7 +361,7 @@ class ReschedulerSimulationTest {
     public void backingOff(FailedPod pod, Duration pause) {}
 
     @Override
-    public void evictionRefused(PodRef pod) {}
+    public void evictionRefused(PodRef pod, String why) {}
 
     @Override
     public void nameTaken(PodRef original, PodRef namesake) {}

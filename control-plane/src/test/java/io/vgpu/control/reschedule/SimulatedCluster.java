@@ -40,6 +40,7 @@ final class SimulatedCluster implements PodsApi {
     Phase phase = Phase.PENDING;
     boolean rejected;
     boolean marked;
+    boolean leaves;
     boolean deleting;
     long version;
 
@@ -62,7 +63,8 @@ final class SimulatedCluster implements PodsApi {
           Optional.empty(),
           created,
           replacements,
-          "");
+          "",
+          leaves ? Optional.of("GPU g is drained") : Optional.empty());
     }
   }
 
@@ -106,6 +108,10 @@ final class SimulatedCluster implements PodsApi {
 
   private final Random random;
   double trouble;
+
+  /** So many evictions more are refused. */
+  int refusals;
+
   private long versions;
   private int uids;
 
@@ -125,16 +131,26 @@ final class SimulatedCluster implements PodsApi {
     return pod;
   }
 
-  /** The kubelet refuses the pod, or it runs without devices and the agent marks it. */
+  /**
+   * The kubelet refuses the pod, or it runs without devices and the agent marks it, or its card is
+   * drained.
+   */
   void fail(SimPod pod) {
     failedEver.add(pod.ref.uid());
     log.add("failed " + pod.ref);
-    if (random.nextBoolean()) {
-      pod.phase = Phase.FAILED;
-      pod.rejected = true;
-    } else {
-      pod.phase = random.nextBoolean() ? Phase.RUNNING : Phase.PENDING;
-      pod.marked = true;
+    switch (random.nextInt(3)) {
+      case 0 -> {
+        pod.phase = Phase.FAILED;
+        pod.rejected = true;
+      }
+      case 1 -> {
+        pod.phase = random.nextBoolean() ? Phase.RUNNING : Phase.PENDING;
+        pod.marked = true;
+      }
+      default -> {
+        pod.phase = random.nextBoolean() ? Phase.RUNNING : Phase.PENDING;
+        pod.leaves = true;
+      }
     }
     pod.version = ++versions;
   }
@@ -204,7 +220,7 @@ final class SimulatedCluster implements PodsApi {
     if (pod == null || !pod.ref.equals(ref)) {
       return Removal.CHANGED;
     }
-    if (trouble > 0 && random.nextInt(3) == 0) {
+    if (refusals-- > 0 || trouble > 0 && random.nextInt(3) == 0) {
       return Removal.REFUSED_NOW;
     }
     removed(pod);

@@ -212,6 +212,8 @@ public final class ObjectApiServer implements AutoCloseable {
               if (e.getValue() instanceof ObjectNode part
                   && result.path(e.getKey()) instanceof ObjectNode whole) {
                 result.set(e.getKey(), merged(whole, part));
+              } else if (e.getValue().isNull()) {
+                result.remove(e.getKey());
               } else {
                 result.set(e.getKey(), e.getValue());
               }
@@ -258,7 +260,9 @@ public final class ObjectApiServer implements AutoCloseable {
         old == null || !old.path("metadata").has("uid")
             ? UUID.randomUUID().toString()
             : old.path("metadata").path("uid").asString());
-    metadata.put("namespace", collection.split("/namespaces/", -1)[1].split("/", -1)[0]);
+    if (collection.contains("/namespaces/")) {
+      metadata.put("namespace", collection.split("/namespaces/", -1)[1].split("/", -1)[0]);
+    }
     if (!metadata.has("creationTimestamp")) {
       metadata.put("creationTimestamp", Instant.now().toString());
     }
@@ -328,6 +332,14 @@ public final class ObjectApiServer implements AutoCloseable {
     String field = query.getOrDefault("fieldSelector", "");
     if (field.startsWith("status.phase=")
         && !object.path("status").path("phase").asString("").equals(field.substring(13))) {
+      return false;
+    }
+    if (field.startsWith("spec.nodeName=")
+        && !object.path("spec").path("nodeName").asString("").equals(field.substring(14))) {
+      return false;
+    }
+    if (field.startsWith("involvedObject.uid=")
+        && !object.path("involvedObject").path("uid").asString("").equals(field.substring(19))) {
       return false;
     }
     String label = query.getOrDefault("labelSelector", "");

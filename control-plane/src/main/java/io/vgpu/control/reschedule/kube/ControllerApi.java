@@ -4,7 +4,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Future;
 import io.vgpu.claim.Names;
 import io.vgpu.control.metrics.ControllerMeters;
+import io.vgpu.control.reschedule.CardsToLeave;
 import io.vgpu.control.reschedule.FailedPod;
+import io.vgpu.control.reschedule.LeavingVerticle;
 import io.vgpu.control.reschedule.PodsApi;
 import io.vgpu.control.reschedule.RescheduleNews;
 import io.vgpu.kube.KubeClient;
@@ -31,15 +33,21 @@ public final class ControllerApi {
   private final String copiesNamespace;
   private final KubeEvents events;
   private final MeterRegistry meters;
+  private final CardsToLeave cards;
 
-  /** {@code requestTimeout} bounds each request. */
+  /**
+   * @param requestTimeout bounds each request
+   * @param unhealthyGrace how long pods stay on a sick card
+   */
   public ControllerApi(
       @Nullable Path kubeconfig,
       @Nullable String master,
       Duration requestTimeout,
       Names names,
       String copiesNamespace,
+      Duration unhealthyGrace,
       MeterRegistry meters) {
+    this.cards = new CardsToLeave(Clock.systemUTC(), unhealthyGrace);
     this.client = KubeClient.open(kubeconfig, master, requestTimeout);
     this.names = names;
     this.copiesNamespace = copiesNamespace;
@@ -55,7 +63,16 @@ public final class ControllerApi {
 
   /** Pods and the copies of pods. */
   public PodsApi pods() {
-    return new KubePods(client.get(), names, copiesNamespace, Clock.systemUTC());
+    return kubePods();
+  }
+
+  private KubePods kubePods() {
+    return new KubePods(client.get(), names, cards, copiesNamespace, Clock.systemUTC());
+  }
+
+  /** Finds the pods on cards that must be left, not yet deployed; needs the watches. */
+  public LeavingVerticle leaving(Consumer<FailedPod> listener, Duration every) {
+    return new LeavingVerticle(cards, kubePods()::on, listener, every);
   }
 
   /** Events on pods, log, counters. */
@@ -65,7 +82,7 @@ public final class ControllerApi {
 
   /** The watches, not yet started. */
   public FailedPodWatches failedPods(Consumer<FailedPod> listener) {
-    return new FailedPodWatches(client.get(), names, listener);
+    return new FailedPodWatches(client.get(), names, cards, listener);
   }
 
   /**

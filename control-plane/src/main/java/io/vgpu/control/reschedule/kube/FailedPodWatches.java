@@ -1,9 +1,12 @@
 package io.vgpu.control.reschedule.kube;
 
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.vgpu.claim.Names;
+import io.vgpu.control.reschedule.CardsToLeave;
 import io.vgpu.control.reschedule.FailedPod;
+import io.vgpu.control.reschedule.NodeCards;
 import io.vgpu.kube.SlimSource;
 import io.vgpu.kube.SlimWatch;
 import java.util.List;
@@ -12,17 +15,28 @@ import java.util.function.Consumer;
 
 /**
  * Watches only the pods that may have to be replaced, chosen by the API server: those of phase
- * Failed, and those that an agent marked. All others never reach this process.
+ * Failed, and those that an agent marked; and of nodes, which cards must be left. Other pods are
+ * read only of nodes that have such cards.
  */
 public final class FailedPodWatches implements AutoCloseable {
   private static final long PAGE = 200;
+  private static final long NODES_A_PAGE = 100;
 
   private final SlimWatch<Pod, FailedPod> failed;
   private final SlimWatch<Pod, FailedPod> marked;
+  private final SlimWatch<Node, NodeCards> nodes;
 
   /** {@code listener} is called on the watches' threads. */
-  public FailedPodWatches(KubernetesClient client, Names names, Consumer<FailedPod> listener) {
-    FailedPods slim = new FailedPods(names);
+  public FailedPodWatches(
+      KubernetesClient client, Names names, CardsToLeave cards, Consumer<FailedPod> listener) {
+    FailedPods slim = new FailedPods(names, cards);
+    NodeCardsReader reader = new NodeCardsReader(names);
+    this.nodes =
+        new SlimWatch<>(
+            "nodes",
+            SlimSource.of(client.nodes(), NODES_A_PAGE),
+            node -> Optional.of(reader.of(node)),
+            cards);
     this.failed =
         new SlimWatch<>(
             "failed-pods",
@@ -40,17 +54,19 @@ public final class FailedPodWatches implements AutoCloseable {
 
   /** Begins. */
   public void start() {
+    nodes.start();
     failed.start();
     marked.start();
   }
 
   /** Whether the first lists are in. */
   public boolean synced() {
-    return failed.synced() && marked.synced();
+    return nodes.synced() && failed.synced() && marked.synced();
   }
 
   @Override
   public void close() {
+    nodes.close();
     failed.close();
     marked.close();
   }

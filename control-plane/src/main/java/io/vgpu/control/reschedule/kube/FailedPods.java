@@ -6,11 +6,16 @@ import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.vgpu.claim.Names;
+import io.vgpu.control.kube.HeldCards;
+import io.vgpu.control.reschedule.CardsToLeave;
 import io.vgpu.control.reschedule.FailedPod;
 import io.vgpu.control.reschedule.FailedPod.Owner;
 import io.vgpu.control.reschedule.FailedPod.Phase;
 import io.vgpu.kube.PodDemands;
 import io.vgpu.model.PodRef;
+import io.vgpu.runtime.Durations;
+import io.vgpu.runtime.UsageException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -21,13 +26,16 @@ import org.jspecify.annotations.Nullable;
 /** Takes from a pod what the rescheduler decides by. Pure. */
 final class FailedPods {
   private static final int SYSTEM_CRITICAL = 2_000_000_000;
+  private static final Duration SHORTEST_GRACE = Duration.ofSeconds(1);
   private static final int MAX_CAUSE = 300;
   private static final int MAX_REPLACEMENTS = 1_000;
 
   private final Names names;
+  private final CardsToLeave cards;
 
-  FailedPods(Names names) {
+  FailedPods(Names names, CardsToLeave cards) {
     this.names = names;
+    this.cards = cards;
   }
 
   FailedPod of(Pod pod) {
@@ -44,7 +52,28 @@ final class FailedPods {
         owner(meta),
         time(meta.getCreationTimestamp()),
         replacements(meta),
-        cause(status));
+        cause(status),
+        leaves(pod));
+  }
+
+  private Optional<String> leaves(Pod pod) {
+    String node = pod.getSpec() == null ? null : pod.getSpec().getNodeName();
+    return node == null
+        ? Optional.empty()
+        : cards.why(node, HeldCards.of(pod, names), grace(annotations(pod.getMetadata())));
+  }
+
+  /** A text that is no duration, or a shorter one than may be asked for, says nothing. */
+  private Optional<Duration> grace(Map<String, String> annotations) {
+    String text = annotations.get(names.stuckGracePeriod());
+    if (text == null) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(Durations.parse(text)).filter(d -> d.compareTo(SHORTEST_GRACE) >= 0);
+    } catch (UsageException e) {
+      return Optional.empty();
+    }
   }
 
   private static Phase phase(@Nullable String phase) {

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.SecretList;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.vgpu.claim.Names;
+import io.vgpu.control.reschedule.CardsToLeave;
 import io.vgpu.control.reschedule.FailedPod;
 import io.vgpu.control.reschedule.LivePod;
 import io.vgpu.control.reschedule.PodCopies;
@@ -40,11 +41,16 @@ public final class KubePods implements PodsApi {
   private final Clock clock;
 
   /** {@code copiesNamespace}: where copies wait, as Secrets. */
-  public KubePods(KubernetesClient client, Names names, String copiesNamespace, Clock clock) {
+  public KubePods(
+      KubernetesClient client,
+      Names names,
+      CardsToLeave cards,
+      String copiesNamespace,
+      Clock clock) {
     this.clock = clock;
     this.client = client;
     this.names = names;
-    this.slim = new FailedPods(names);
+    this.slim = new FailedPods(names, cards);
     this.copiesNamespace = copiesNamespace;
   }
 
@@ -52,6 +58,22 @@ public final class KubePods implements PodsApi {
   public Optional<LivePod> get(String namespace, String name) {
     return call("read pod " + namespace + "/" + name, () -> read(path(namespace, name)))
         .map(this::live);
+  }
+
+  /** The pods of a node; throws {@link ApiFault}. */
+  List<FailedPod> on(String node) {
+    return call(
+        "read the pods of node " + node,
+        () ->
+            client
+                .pods()
+                .inAnyNamespace()
+                .withField("spec.nodeName", node)
+                .list()
+                .getItems()
+                .stream()
+                .map(slim::of)
+                .toList());
   }
 
   private Optional<String> read(String path) {

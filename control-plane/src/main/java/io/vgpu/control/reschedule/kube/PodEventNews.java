@@ -24,60 +24,53 @@ public final class PodEventNews implements RescheduleNews {
   }
 
   @Override
-  public void replaced(PodRef original, PodRef replacement, String cause) {
+  public void replaced(PodRef original, PodRef replacement, String why) {
     meters.settled(Outcome.REPLACED);
-    log.info("replaced [pod: {}, by: {}, cause: {}]", original, replacement.uid(), cause);
+    log.info("replaced [pod: {}, by: {}, why: {}]", original, replacement.uid(), why);
     events.pod(
         replacement,
         Type.NORMAL,
         "Rescheduled",
-        "takes the place of pod "
-            + original.uid()
-            + ", whose vGPU allocation failed"
-            + because(cause));
+        "takes the place of pod " + original.uid() + (why.isEmpty() ? "" : ": " + why));
   }
 
   @Override
-  public void evicted(PodRef pod, Owner owner, String cause) {
+  public void evicted(PodRef pod, Owner owner, String why) {
     meters.settled(Outcome.EVICTED);
-    log.info("evicted [pod: {}, owner: {} {}, cause: {}]", pod, owner.kind(), owner.name(), cause);
+    log.info("evicted [pod: {}, owner: {} {}, why: {}]", pod, owner.kind(), owner.name(), why);
     events.pod(
         pod,
         Type.NORMAL,
         "Evicted",
-        "the vGPU allocation failed: "
-            + owner.kind()
-            + " "
-            + owner.name()
-            + " makes another one"
-            + because(cause));
+        owner.kind() + " " + owner.name() + " makes another one, because " + why);
   }
 
   @Override
-  public void skipped(FailedPod pod, String why) {
+  public void skipped(FailedPod pod, String because) {
     meters.settled(Outcome.SKIPPED);
-    log.warn("not rescheduled [pod: {}, why: {}]", pod.ref(), why);
-    events.pod(pod.ref(), Type.WARNING, "NotRescheduled", "the vGPU allocation failed, but " + why);
+    log.warn("not rescheduled [pod: {}, because: {}, why: {}]", pod.ref(), because, pod.why());
+    events.pod(pod.ref(), Type.WARNING, "NotRescheduled", pod.why() + ", but " + because);
   }
 
   @Override
   public void backingOff(FailedPod pod, Duration pause) {
-    log.info("failed again, waiting [pod: {}, pause: {} s]", pod.ref(), pause.toSeconds());
+    log.info("has to go again, waiting [pod: {}, pause: {} s]", pod.ref(), pause.toSeconds());
     events.pod(
         pod.ref(),
         Type.WARNING,
         "RescheduleBackOff",
-        "the vGPU allocation failed again; next try in " + pause.toSeconds() + " s");
+        "not for the first time, " + pod.why() + "; next try in " + pause.toSeconds() + " s");
   }
 
   @Override
-  public void evictionRefused(PodRef pod) {
-    log.info("a disruption budget forbids the eviction now, tried again [pod: {}]", pod);
+  public void evictionRefused(PodRef pod, String why) {
+    log.info(
+        "a disruption budget forbids the eviction now, tried again [pod: {}, why: {}]", pod, why);
     events.pod(
         pod,
         Type.WARNING,
         "EvictionRefused",
-        "runs without its vGPUs; a disruption budget forbids its eviction now, tried again");
+        why + "; a disruption budget forbids its eviction now, tried again");
   }
 
   @Override
@@ -108,9 +101,5 @@ public final class PodEventNews implements RescheduleNews {
     meters.settled(Outcome.GIVEN_UP);
     log.error("replacement given up after a day [pod: {}, why: {}]", original, why);
     events.pod(original, Type.WARNING, "RescheduleGivenUp", "not made again within a day: " + why);
-  }
-
-  private static String because(String cause) {
-    return cause.isEmpty() ? "" : ": " + cause;
   }
 }

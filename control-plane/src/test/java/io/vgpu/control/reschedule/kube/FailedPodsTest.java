@@ -7,8 +7,13 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.vgpu.claim.Names;
+import io.vgpu.control.reschedule.CardsToLeave;
 import io.vgpu.control.reschedule.FailedPod;
 import io.vgpu.control.reschedule.FailedPod.Owner;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -16,7 +21,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class FailedPodsTest {
-  private final FailedPods slim = new FailedPods(Names.DEFAULT);
+  private final CardsToLeave cards =
+      new CardsToLeave(
+          Clock.fixed(Instant.parse("2026-01-01T00:00:00Z"), ZoneOffset.UTC),
+          Duration.ofMinutes(5));
+  private final FailedPods slim = new FailedPods(Names.DEFAULT, cards);
 
   @ParameterizedTest(name = "reason {0}: refused {1}")
   @CsvSource({
