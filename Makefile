@@ -35,6 +35,7 @@ build: jdk ## compiles everything and puts launchers into bin/
 	@deploy/e2e/cluster/prerequisites.sh --build
 	@$(MVN) package -DskipTests -Dspotless.check.skip=true
 	@.ci/launchers
+	@.ci/aot-cache
 
 test: binaries ## every test that needs no GPU: unit, property, contract, native, component, real cluster
 	@.ci/test
@@ -73,9 +74,11 @@ bench-scheduler-memory: build ## what the extender's process has in memory at 10
 	  -cp 'control-plane/target/test-classes:control-plane/target/classes:events/target/test-classes:events/target/classes:control-plane/target/lib/*' \
 	  io.vgpu.control.scheduler.ExtenderRss bin/vgpu-control-plane
 
-bench-agent: ## what the agent costs, into build/bench/agent.json (ARGS="-Dbench.parts=scrape")
-	@$(MVN) -pl events,agent package -Dspotless.check.skip=true -Dtest=NONE -Dsurefire.failIfNoSpecifiedTests=false
-	@$(JAVA_HOME)/bin/java -Xmx96m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 $(ARGS) \
+# in a mount namespace of its own: the agent mounts its tmpfs, and containers their files
+bench-agent: build ## what the agent costs, into build/bench/agent.json (ARGS="-Dbench.parts=start,memory,cpu,allocate"); wants root
+	@unshare --mount $(JAVA_HOME)/bin/java -Xmx96m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 $(ARGS) \
+	  --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+	  -Dvgpu.shim.build=cuda-shim/build -Dvgpu.profiles=deploy/e2e/profiles -Dorg.slf4j.simpleLogger.log.io.netty=error \
 	  -cp 'agent/target/test-classes:agent/target/classes:events/target/test-classes:events/target/classes:agent/target/lib/*' \
 	  io.vgpu.agent.AgentBench build/bench/agent.json
 

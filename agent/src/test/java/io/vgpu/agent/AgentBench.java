@@ -25,6 +25,10 @@ final class AgentBench {
   private static Map<String, Part> parts() {
     Map<String, Part> parts = new LinkedHashMap<>();
     parts.put("scrape", ScrapeBench::measure);
+    CrowdedNodeBench crowd = new CrowdedNodeBench();
+    for (String part : CrowdedNodeBench.PARTS) {
+      parts.put(part, json -> crowd.part(json, part));
+    }
     return parts;
   }
 

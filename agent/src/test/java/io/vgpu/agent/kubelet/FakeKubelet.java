@@ -94,6 +94,9 @@ public final class FakeKubelet implements AutoCloseable {
   /** The last preferred-allocation requests, oldest first. */
   public final List<ContainerPreferredAllocationRequest> asked = new ArrayList<>();
 
+  /** How long each answered Allocate took, oldest first. */
+  public final List<Long> allocateNs = new ArrayList<>();
+
   /** {@code dir} becomes the device-plugins folder and holds the pod-resources socket beside it. */
   public FakeKubelet(Path dir, String resource, long seed) {
     this.dir = dir;
@@ -308,7 +311,9 @@ public final class FakeKubelet implements AutoCloseable {
         AllocateRequest.newBuilder()
             .addContainerRequests(ContainerAllocateRequest.newBuilder().addAllDevicesIds(chosen))
             .build();
+    long before = System.nanoTime();
     answers.put(c.name(), stub().allocate(request).getContainerResponses(0));
+    allocateNs.add(System.nanoTime() - before);
     synchronized (this) {
       devices.computeIfAbsent(ref.uid(), u -> new TreeMap<>()).put(c.name(), chosen);
     }

@@ -6,56 +6,75 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import io.vertx.core.net.KeyCertOptions;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An API server with one node and at most one pod, which a watch hears of; takes every write and
- * keeps none. Loopback only.
+ * An API server with one node and the pods bound to it, which a watch hears of, and that node's
+ * kubelet's {@code /pods}; takes every write and keeps none. Loopback only.
  */
-final class OnePodApi implements AutoCloseable {
+final class NodeApi implements AutoCloseable {
   private final String node;
   private final LoopbackServer server;
   private final List<HttpServerResponse> watches = new CopyOnWriteArrayList<>();
-  private volatile @Nullable JsonObject pod;
+  private final Map<String, JsonObject> pods = new ConcurrentSkipListMap<>();
 
-  OnePodApi(Vertx vertx, String node)
+  /** On TLS where there is a certificate. */
+  NodeApi(Vertx vertx, String node, @Nullable KeyCertOptions certificate)
       throws ExecutionException, InterruptedException, TimeoutException {
     this.node = node;
-    this.server = new LoopbackServer(vertx, this::answer);
+    this.server = new LoopbackServer(vertx, certificate, this::answer);
   }
 
   String url() {
     return server.url();
   }
 
-  /** From now on the pod is there. */
+  /** From now on the pod is there, and is as this says. */
   void bind(JsonObject pod) {
-    this.pod = pod;
-    watches.forEach(w -> w.write(added(pod)));
+    tell(pods.put(name(pod), pod) == null ? "ADDED" : "MODIFIED", pod);
   }
 
-  private static String added(JsonObject pod) {
-    return new JsonObject().put("type", "ADDED").put("object", pod).encode() + "\n";
+  /** From now on it is not there. */
+  void remove(String name) {
+    JsonObject gone = pods.remove(name);
+    if (gone != null) {
+      tell("DELETED", gone);
+    }
+  }
+
+  private static String name(JsonObject pod) {
+    return pod.getJsonObject("metadata").getString("name");
+  }
+
+  private void tell(String type, JsonObject pod) {
+    String line = line(type, pod);
+    watches.forEach(w -> w.write(line));
+  }
+
+  private static String line(String type, JsonObject pod) {
+    return new JsonObject().put("type", type).put("object", pod).encode() + "\n";
   }
 
   private void answer(HttpServerRequest request, String unusedBody) {
     String path = request.path();
-    JsonObject present = pod;
-    boolean pods = path.endsWith("/pods");
-    if (pods && "true".equals(request.getParam("watch"))) {
-      watch(request, present);
-    } else if (pods) {
-      JsonArray items = present == null ? new JsonArray() : new JsonArray().add(present);
+    JsonObject present = pods.get(path.substring(path.lastIndexOf('/') + 1));
+    boolean list = path.endsWith("/pods");
+    if (list && "true".equals(request.getParam("watch"))) {
+      watch(request);
+    } else if (list) {
       send(
           request,
           200,
           object("PodList")
               .put("metadata", new JsonObject().put("resourceVersion", "1"))
-              .put("items", items));
+              .put("items", new JsonArray(List.copyOf(pods.values()))));
     } else if (path.equals("/api/v1/nodes/" + node)) {
       send(request, 200, object("Node").put("metadata", new JsonObject().put("name", node)));
     } else if (path.contains("/pods/") && present != null) {
@@ -67,7 +86,7 @@ final class OnePodApi implements AutoCloseable {
     }
   }
 
-  private void watch(HttpServerRequest request, @Nullable JsonObject present) {
+  private void watch(HttpServerRequest request) {
     if (request.getHeader("Upgrade") != null) {
       request.response().end(); // no WebSockets here: the client goes on without
       return;
@@ -77,9 +96,8 @@ final class OnePodApi implements AutoCloseable {
     response.closeHandler(closed -> watches.remove(response));
     response.writeHead();
     watches.add(response);
-    if (present != null) {
-      response.write(added(present));
-    }
+    // also those of the list: one may have come between list and watch
+    pods.values().forEach(pod -> response.write(line("ADDED", pod)));
   }
 
   private static JsonObject object(String kind) {
