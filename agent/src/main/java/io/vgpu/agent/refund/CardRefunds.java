@@ -12,7 +12,9 @@ final class CardRefunds {
   private final RefundLedger ledger;
   private final TurnPlanner turns = new TurnPlanner();
   private final List<Tenant> tenants = new ArrayList<>();
+  private Map<OpenContainer, Integer> attended = Map.of();
   private long lastNs;
+  private long lastOfAllNs;
 
   CardRefunds(GpuModel model) {
     this.ledger = new RefundLedger(model);
@@ -32,8 +34,23 @@ final class CardRefunds {
     return lastNs;
   }
 
+  /** When the last look was for which every container was read anew. */
+  long lastOfAllNs() {
+    return lastOfAllNs;
+  }
+
+  void lookedAtAll(long nowNs) {
+    lastOfAllNs = nowNs;
+  }
+
+  /** Whom the list of its containers was brought up to date with. */
+  Map<OpenContainer, Integer> attended() {
+    return attended;
+  }
+
   /** Brings the list of its containers up to date; {@code names} gives each a name of its own. */
   void attend(Map<OpenContainer, Integer> here, Names names) {
+    attended = here;
     tenants.removeIf(t -> here.getOrDefault(t.container(), -1) != t.device());
     here.forEach(
         (container, device) -> {

@@ -1,6 +1,7 @@
 package io.vgpu.agent.refund;
 
 import io.vgpu.agent.shim.Abi;
+import java.util.Arrays;
 
 /**
  * One container, as a card's ledger knows it: what it has paid for, may have, and was given back.
@@ -11,7 +12,7 @@ final class ContainerLedger {
   private static final int SHARE_ADDED_PERMILLE = 20;
   private static final ProcessLedger[] NONE = {};
 
-  ProcessLedger[] processes = NONE;
+  ProcessLedger[] processes = NONE; // of the slots seen so far: most containers have one process
   long name; // 0: unused
   boolean present;
   long ableNs; // when its bucket lets it launch again, as of the last look at which it was in debt
@@ -24,10 +25,7 @@ final class ContainerLedger {
   private long rawBusyNs;
 
   void begin(long newName, long newRawBusyNs) {
-    processes = new ProcessLedger[Abi.RING_SLOTS];
-    for (int k = 0; k < processes.length; k++) {
-      processes[k] = new ProcessLedger();
-    }
+    processes = NONE;
     name = newName;
     present = false;
     rawBusyNs = newRawBusyNs;
@@ -39,6 +37,18 @@ final class ContainerLedger {
     active = 0;
     longestNs[0] = 0;
     longestNs[1] = 0;
+  }
+
+  /** The process in a slot, from now on one of {@link #processes}. */
+  ProcessLedger process(int slot) {
+    int known = processes.length;
+    if (slot >= known) {
+      processes = Arrays.copyOf(processes, slot + 1);
+      for (int k = known; k <= slot; k++) {
+        processes[k] = new ProcessLedger();
+      }
+    }
+    return processes[slot];
   }
 
   void end() {

@@ -174,7 +174,7 @@ public final class RefundLedger {
   }
 
   private void readProcess(ContainerLedger c, Look look, int k, long nowNs) {
-    ProcessLedger p = c.processes[k];
+    ProcessLedger p = c.process(k);
     if (!p.known || p.generation != look.generation(k)) {
       if (!p.known) {
         p.head = look.head(k); // what was there before us is not ours to judge
@@ -289,13 +289,23 @@ public final class RefundLedger {
    */
   private void settleAll(long nowNs) {
     int room = SETTLED;
-    for (int k = 0; k < Abi.RING_SLOTS; k++) {
+    int slots = slotsSeen();
+    for (int k = 0; k < slots; k++) {
       for (ContainerLedger c : containers) {
-        if (c.name != 0 && c.processes[k].known) {
+        if (c.name != 0 && k < c.processes.length && c.processes[k].known) {
           room -= settleProcess(c, c.processes[k], nowNs, room);
         }
       }
     }
+  }
+
+  /** Beyond these no container has a process. */
+  private int slotsSeen() {
+    int most = 0;
+    for (ContainerLedger c : containers) {
+      most = Math.max(most, c.processes.length);
+    }
+    return most;
   }
 
   private int settleProcess(ContainerLedger c, ProcessLedger p, long nowNs, int room) {
@@ -336,9 +346,10 @@ public final class RefundLedger {
 
   private List<History> neighbours(ProcessLedger self, Span span) {
     List<History> others = new ArrayList<>();
-    for (int k = 0; k < Abi.RING_SLOTS; k++) {
+    int slots = slotsSeen();
+    for (int k = 0; k < slots; k++) {
       for (ContainerLedger c : containers) {
-        if (c.name == 0 || others.size() == OTHERS) {
+        if (c.name == 0 || k >= c.processes.length || others.size() == OTHERS) {
           continue;
         }
         ProcessLedger p = c.processes[k];

@@ -22,6 +22,7 @@ public final class UsageCopy implements AutoCloseable {
   private ByteBuffer slots = buffer(0);
   private ByteBuffer rings = buffer(0);
   private int slotCount;
+  private boolean whole; // refreshed, and nothing was missing
 
   private UsageCopy(FileChannel file) {
     this.file = file;
@@ -47,6 +48,7 @@ public final class UsageCopy implements AutoCloseable {
    */
   public boolean refresh() throws IOException {
     slotCount = 0;
+    whole = false;
     if (!read(head, HEAD_BYTES, 0)) {
       return false;
     }
@@ -64,7 +66,13 @@ public final class UsageCopy implements AutoCloseable {
       return false;
     }
     slotCount = count;
+    whole = true;
     return true;
+  }
+
+  /** Whether the last copy was whole and said that no slot was ever used. */
+  public boolean nobodyCame() {
+    return whole && highWater() == 0;
   }
 
   /**

@@ -210,6 +210,33 @@ class RefundRoundTest {
   }
 
   @Test
+  void onASharedCardWhoeverHasNoProcessYetIsLookedAtNowAndThen() throws Exception {
+    Container a = new Container(1, 0, limits(CARD, 300));
+    Container b = new Container(2, 0, limits(CARD, 300));
+    Container newcomer = new Container(3, 0, limits(CARD, 300));
+    newcomer.usage(Abi.Header.SLOT_HIGH_WATER, 0, Integer.BYTES);
+    look(now);
+    a.post(T + 1_000_000, 740);
+    b.post(T + 2_000_000, 740);
+    assertThat(look(T + 5_000_000)).as("shared").isTrue();
+    look(T + 10_000_000);
+
+    newcomer.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.OPEN_SINCE_NS, T + 11_000_000, 8);
+    newcomer.usage(Abi.Header.SLOT_HIGH_WATER, 1, Integer.BYTES);
+    assertThat(look(T + 15_000_000)).isTrue();
+    assertThat(a.othersActive()).as("not read yet").isEqualTo(1);
+    a.post(T + 90_000_000, 740);
+    b.post(T + 92_000_000, 740);
+    look(T + 105_000_000);
+    assertThat(a.othersActive()).as("read within 100 ms").isEqualTo(2);
+    assertThat(newcomer.othersActive()).isEqualTo(2);
+
+    newcomer.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.OPEN_SINCE_NS, 0, 8);
+    look(T + 110_000_000);
+    assertThat(a.othersActive()).as("from now on in every round").isEqualTo(1);
+  }
+
+  @Test
   void backloggedContainersGetTurns() throws Exception {
     Container a = new Container(1, 0, limits(CARD, 300));
     Container b = new Container(2, 0, limits(CARD, 300));
