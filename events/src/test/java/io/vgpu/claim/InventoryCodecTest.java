@@ -110,6 +110,18 @@ class InventoryCodecTest {
   }
 
   @Test
+  void anExclusionIsPublishedAndACordonIsNot() {
+    GpuDevice card = InventoryCodec.decodeRegister(A10).getFirst();
+    String excluded =
+        InventoryCodec.encodeRegister(List.of(card.withheld(GpuDevice.Withheld.EXCLUDED)));
+    assertThat(excluded).contains("\"healthy\":true,\"excluded\":true");
+    assertThat(InventoryCodec.decodeRegister(excluded).getFirst().withheld())
+        .isEqualTo(GpuDevice.Withheld.EXCLUDED);
+    assertThat(InventoryCodec.encodeRegister(List.of(card.withheld(GpuDevice.Withheld.CORDONED))))
+        .isEqualTo(InventoryCodec.encodeRegister(List.of(card)));
+  }
+
+  @Test
   void refusesTwoCardsWithOneUuid() {
     String twice =
         "["

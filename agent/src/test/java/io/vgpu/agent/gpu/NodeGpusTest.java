@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.vgpu.agent.testing.FakeGpuDriver;
 import io.vgpu.model.GpuDevice;
+import io.vgpu.model.GpuDevice.Withheld;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.NodeConfig;
 import io.vgpu.runtime.UsageException;
@@ -39,6 +40,10 @@ class NodeGpusTest {
     assertThat(gpus.published().devices())
         .extracting(GpuDevice::healthy)
         .containsExactly(false, true, false);
+    assertThat(gpus.published().devices())
+        .extracting(GpuDevice::withheld)
+        .as("told apart from sick ones")
+        .containsExactly(Withheld.EXCLUDED, Withheld.NO, Withheld.EXCLUDED);
     assertThat(gpus.cards().getFirst().cause()).isEqualTo("excluded by configuration");
   }
 
