@@ -362,6 +362,8 @@ public final class Agent {
             config.shim().contextInterval(),
             System::nanoTime,
             meters));
+    // beside another agent, prepared is ready: what is missing from here on the plugin says
+    readiness.started();
     await(plugin.start());
   }
 

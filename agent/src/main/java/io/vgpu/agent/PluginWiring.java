@@ -193,17 +193,16 @@ final class PluginWiring {
   /** Notes and files in order first, then registration. */
   Future<?> start() {
     nodePods.start(pod -> plugin.podGone());
-    plain.start(); // first: a pod that asks for slots may ask for these too
-    return plugin.start();
+    // first: a pod that asks for slots may ask for these too
+    return plugin.start(plain::start);
   }
 
   /** Ends serving, then what served it. */
   Future<?> stop() {
     return plugin
-        .stop()
+        .stop(plain::stop)
         .andThen(
             done -> {
-              plain.stop();
               nodePods.close();
               writer.close();
               events.close();
@@ -236,7 +235,9 @@ final class PluginWiring {
   /** What is still waited for. */
   List<String> missing() {
     List<String> missing = new ArrayList<>(plugin.missing());
-    missing.addAll(plain.missing());
+    if (!plugin.standsBy()) {
+      missing.addAll(plain.missing());
+    }
     return missing;
   }
 }

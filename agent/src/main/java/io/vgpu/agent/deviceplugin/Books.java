@@ -18,6 +18,7 @@ final class Books {
   private final Checkpoint<Ledger> checkpoint;
   private final ReentrantLock lock = new ReentrantLock(true);
   private volatile Ledger ledger = Ledger.EMPTY;
+  private boolean closed; // guarded by the lock
 
   Books(Checkpoint<Ledger> checkpoint) {
     this.checkpoint = checkpoint;
@@ -46,10 +47,29 @@ final class Books {
       return Outcome.refused(Reason.POD_SOURCES_UNREACHABLE, "the agent is stopping");
     }
     try {
+      if (closed) {
+        return Outcome.refused(
+            Reason.POD_SOURCES_UNREACHABLE, "this agent has ended, its successor answers");
+      }
       return work.apply(deadline);
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Ends the work: what is under way finishes, within the deadline, nothing begins after it. False
+   * when something still runs.
+   */
+  boolean close(Deadline deadline) {
+    Outcome<Boolean> done =
+        alone(
+            deadline,
+            d -> {
+              closed = true;
+              return Outcome.given(true);
+            });
+    return done instanceof Outcome.Given<Boolean>;
   }
 
   /** Writes, then takes as true; under {@link #alone}. A refusal leaves the old state true. */

@@ -34,18 +34,22 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
   private final Admission admission;
   private final DeviceList devices;
   private final OpenStreams streams;
+  private final Runnable listed;
   private final MeterRegistry meters;
   private final LongSupplier nanoTime;
 
+  /** {@code listed} runs whenever a stream has begun and its first list is sent. */
   DevicePluginService(
       Admission admission,
       DeviceList devices,
       OpenStreams streams,
+      Runnable listed,
       MeterRegistry meters,
       LongSupplier nanoTime) {
     this.admission = admission;
     this.devices = devices;
     this.streams = streams;
+    this.listed = listed;
     this.meters = meters;
     this.nanoTime = nanoTime;
   }
@@ -59,6 +63,7 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
   @Override
   public void listAndWatch(Empty request, StreamObserver<ListAndWatchResponse> observer) {
     devices.serve(observer, streams);
+    listed.run();
   }
 
   @Override

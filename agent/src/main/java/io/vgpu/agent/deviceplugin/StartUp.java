@@ -10,10 +10,12 @@ import io.vgpu.model.ContainerKind;
 import io.vgpu.model.GpuUuid;
 import io.vgpu.model.PodClaim;
 import io.vgpu.model.Reason;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,18 +79,39 @@ final class StartUp {
 
   /** Makes the region files of every container that may run; complete ones are left as they are. */
   void restoreFiles(Deadline deadline) {
-    for (PodEntry entry : books.ledger().standing()) {
-      for (Turn t : entry.order()) {
-        Optional<ContainerClaim> claim = entry.claimOf(t.container());
-        if (entry.attached(t.container()) && claim.isPresent()) {
-          if (files.attach(entry, claim.get(), deadline)
-              instanceof Outcome.Refused<ContainerFiles.Attached> r) {
-            log.error(
-                "region files not restored [pod: {}, container: {}, cause: {}]",
-                entry.pod(),
-                t.container(),
-                r.text());
-          }
+    books.ledger().standing().forEach(entry -> restoreFiles(entry, deadline));
+  }
+
+  /** The same pod by pod, while the kubelet may ask: its questions come in between. */
+  void takeOverFiles(Duration each, LongSupplier nanoTime) {
+    for (PodEntry then : books.ledger().standing()) {
+      Outcome<Boolean> done =
+          books.alone(
+              Deadline.in(each, nanoTime),
+              d -> {
+                // as it is now: it may have ended since
+                books.ledger().standing().stream()
+                    .filter(e -> e.pod().equals(then.pod()))
+                    .forEach(e -> restoreFiles(e, d));
+                return Outcome.given(true);
+              });
+      if (done instanceof Outcome.Refused<Boolean> r) {
+        log.error("region files not taken over [pod: {}, cause: {}]", then.pod(), r.text());
+      }
+    }
+  }
+
+  private void restoreFiles(PodEntry entry, Deadline deadline) {
+    for (Turn t : entry.order()) {
+      Optional<ContainerClaim> claim = entry.claimOf(t.container());
+      if (entry.attached(t.container()) && claim.isPresent()) {
+        if (files.attach(entry, claim.get(), deadline)
+            instanceof Outcome.Refused<ContainerFiles.Attached> r) {
+          log.error(
+              "region files not restored [pod: {}, container: {}, cause: {}]",
+              entry.pod(),
+              t.container(),
+              r.text());
         }
       }
     }

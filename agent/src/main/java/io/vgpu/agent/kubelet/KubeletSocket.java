@@ -6,6 +6,10 @@ import io.grpc.netty.NettyServerBuilder;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -13,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +38,7 @@ public final class KubeletSocket {
   private final List<BindableService> services;
   private final Executor executor;
   private @Nullable Server server;
-  private int listened;
+  private @Nullable Path bound;
   private @Nullable SocketFile published;
 
   /** {@code path}: the kubelet dials it by base name, in the folder of its own socket. */
@@ -46,16 +51,16 @@ public final class KubeletSocket {
   }
 
   /**
-   * Listens, replacing whatever an earlier process left under the name. A server of ours that still
-   * runs is ended first: its file is gone, nobody can reach it any more.
+   * Listens under a name of our own, so that {@link #listen} has only to rename: beside an agent
+   * that still serves. Returns that name.
    */
-  public synchronized void listen() throws IOException {
+  public synchronized Path prepare() throws IOException {
     end(Duration.ZERO); // nobody can reach the old one any more: its end need not be waited for
-    // another name each time: the old server removes the name it was bound to when it ends
-    Path bound = path.resolveSibling("." + path.getFileName() + "." + listened++);
-    Files.deleteIfExists(bound);
+    // another name each time, and no other process's: a server removes its first name when it ends
+    String own = Long.toHexString(ThreadLocalRandom.current().nextLong());
+    Path fresh = path.resolveSibling("." + path.getFileName() + "." + own);
     NettyServerBuilder builder =
-        NettyServerBuilder.forAddress(new DomainSocketAddress(bound.toString()))
+        NettyServerBuilder.forAddress(new DomainSocketAddress(fresh.toString()))
             .bossEventLoopGroup(transport.group())
             .workerEventLoopGroup(transport.group())
             .channelType(EpollServerDomainSocketChannel.class)
@@ -64,10 +69,48 @@ public final class KubeletSocket {
     services.forEach(builder::addService);
     Server started = builder.build().start();
     server = started;
-    Files.setPosixFilePermissions(bound, PosixFilePermissions.fromString("rw-------"));
-    Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    Files.setPosixFilePermissions(fresh, PosixFilePermissions.fromString("rw-------"));
+    bound = fresh;
+    return fresh;
+  }
+
+  /**
+   * Listens, replacing whatever an earlier process left under the name. A server of ours that still
+   * runs is ended first, unless it is only prepared: its file is gone, nobody can reach it any
+   * more.
+   */
+  public synchronized void listen() throws IOException {
+    Path ready = bound;
+    if (ready == null || !Files.exists(ready)) { // a kubelet that starts removes every socket
+      ready = prepare();
+    }
+    bound = null;
+    Files.move(ready, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     published = SocketFile.of(path);
+    removeUnused();
     log.info("serving the kubelet [socket: {}]", path);
+  }
+
+  /** Whether another process listens under our name: an agent that knows no hand-over. */
+  public boolean isAnotherServing() {
+    if (isPublished()) {
+      return false;
+    }
+    try (SocketChannel caller = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      return caller.connect(UnixDomainSocketAddress.of(path));
+    } catch (IOException e) {
+      return false; // no file, or one that a killed process left
+    }
+  }
+
+  /** What agents left that were killed while they were prepared. */
+  private void removeUnused() throws IOException {
+    try (DirectoryStream<Path> left =
+        Files.newDirectoryStream(path.resolveSibling(""), "." + path.getFileName() + ".*")) {
+      for (Path p : left) {
+        Files.deleteIfExists(p); // an agent that waits behind us makes itself another
+      }
+    }
   }
 
   /**
@@ -89,18 +132,27 @@ public final class KubeletSocket {
     boolean mine = isPublished();
     end(Duration.ofSeconds(1));
     if (mine) {
-      try {
-        Files.deleteIfExists(path);
-      } catch (IOException e) {
-        log.warn("socket file stays behind [socket: {}, cause: {}]", path, e.toString());
-      }
+      remove(path);
+    }
+  }
+
+  private static void remove(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      log.warn("socket file stays behind [socket: {}, cause: {}]", file, e.toString());
     }
   }
 
   private void end(Duration wait) {
     Server running = server;
+    Path unused = bound;
     server = null;
+    bound = null;
     published = null;
+    if (unused != null) {
+      remove(unused);
+    }
     if (running == null) {
       return;
     }

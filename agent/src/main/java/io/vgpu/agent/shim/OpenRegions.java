@@ -109,6 +109,13 @@ final class OpenRegions {
     }
   }
 
+  /** Unmaps all. */
+  void closeAll() throws IOException {
+    for (Owner owner : List.copyOf(open.keySet())) {
+      close(owner);
+    }
+  }
+
   private OpenContainer map(Owner owner) throws IOException {
     checkState(open.size() < MAX_CONTAINERS, "regions of %d containers are open", open.size());
     Arena arena = Arena.ofConfined();

@@ -107,6 +107,11 @@ public final class ShimVerticle extends VerticleBase implements ShimWriter, Regi
   }
 
   @Override
+  public Future<Void> letGo() {
+    return run(regionsLane, regions::closeAll);
+  }
+
+  @Override
   public Future<Set<Owner>> owners() {
     return filesLane.call(files::owners);
   }

@@ -30,6 +30,9 @@ public interface ShimWriter {
   /** Removes a container's files; absent ones are no failure. */
   Future<Void> release(String podUid, String container);
 
+  /** Unmaps every region: this process writes none of them any more, another one may. */
+  Future<Void> letGo();
+
   /** Every (pod UID, container) that has files here. */
   Future<Set<Owner>> owners();
 

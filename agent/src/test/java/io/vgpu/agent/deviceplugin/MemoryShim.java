@@ -48,6 +48,11 @@ final class MemoryShim implements ShimWriter {
   }
 
   @Override
+  public Future<Void> letGo() {
+    return Future.succeededFuture();
+  }
+
+  @Override
   public Future<Set<Owner>> owners() {
     return Future.succeededFuture(Set.copyOf(new LinkedHashMap<>(files).keySet()));
   }

@@ -118,6 +118,14 @@ final class Rig {
   }
 
   Rig startUnregistered() throws Exception {
+    DevicePlugin started = agent();
+    plugin = started;
+    done(started.start(() -> {}));
+    return this;
+  }
+
+  /** An agent that is not started yet; whoever starts it beside another one ends it. */
+  DevicePlugin agent() {
     PodWriter writes = new PodWriter(client.get(), pod -> watch.live(pod.uid()).isPresent());
     writer = writes;
     DevicePluginConfig config =
@@ -135,31 +143,27 @@ final class Rig {
             markRefused,
             DevicePluginConfig.CALL_LIMIT,
             DevicePluginConfig.START_LIMIT);
-    DevicePlugin started =
-        new DevicePlugin(
-            config,
-            new DevicePlugin.Collaborators(
-                TestPod.NAMES,
-                inventory,
-                shim,
-                partitions,
-                injection(Set.of(ListStrategy.ENVVAR), Files::exists),
-                () -> TestPod.SEAL,
-                () -> "",
-                new View(),
-                kubeletPods(),
-                writes,
-                events,
-                bus,
-                ResponseFilter.IDENTITY,
-                registrations::release,
-                files,
-                meters,
-                Clock.systemUTC(),
-                System::nanoTime));
-    plugin = started;
-    done(started.start());
-    return this;
+    return new DevicePlugin(
+        config,
+        new DevicePlugin.Collaborators(
+            TestPod.NAMES,
+            inventory,
+            shim,
+            partitions,
+            injection(Set.of(ListStrategy.ENVVAR), Files::exists),
+            () -> TestPod.SEAL,
+            () -> "",
+            new View(),
+            kubeletPods(),
+            writes,
+            events,
+            bus,
+            ResponseFilter.IDENTITY,
+            registrations::release,
+            files,
+            meters,
+            Clock.systemUTC(),
+            System::nanoTime));
   }
 
   /** By these strategies, with the machine's own device nodes that {@code exists} lets through. */
@@ -178,7 +182,7 @@ final class Rig {
   /** Ends the agent; what it has on disk is all that is left of it. */
   Rig stopAgent() throws Exception {
     DevicePlugin running = plugin();
-    done(running.stop());
+    done(running.stop(() -> {}));
     if (writer != null) {
       writer.close();
     }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** Restarts, kills, lost notes, late news, pods that come and go: nobody gets another's cards. */
@@ -226,6 +227,7 @@ class TroubleScenariosTest extends RigTest {
   }
 
   @Test
+  @DisplayName("13-12: a reboot takes the files of pods that live on, and they come back")
   void regionFilesAreThereAgainBeforeTheKubeletMayAsk() throws Exception {
     rig.startAgent();
     TestPod pod = TestPod.of("p", app("main", 0));
@@ -285,6 +287,7 @@ class TroubleScenariosTest extends RigTest {
   }
 
   @Test
+  @DisplayName("13-56: given up when API and kubelet say so, not by age")
   void whatAPodHeldIsGivenUpWhenItIsGone() throws Exception {
     rig.startAgent();
     TestPod pod = TestPod.of("p", init("i", 0), app("main", 0));

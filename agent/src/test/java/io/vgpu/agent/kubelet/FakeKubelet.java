@@ -19,6 +19,7 @@ import io.vgpu.model.PodRef;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -26,11 +27,13 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import k8s.deviceplugin.v1beta1.AllocateRequest;
 import k8s.deviceplugin.v1beta1.ContainerAllocateRequest;
@@ -85,7 +88,8 @@ public final class FakeKubelet implements AutoCloseable {
   private @Nullable Server server;
   private @Nullable Server podResources;
   private @Nullable ManagedChannel plugin;
-  private Context.@Nullable CancellableContext watch;
+  private @Nullable Watcher watcher;
+  private long withdrawnNanos;
   private int rateLimited;
 
   /** Containers, as uid/name, that the runtime showed running when the kubelet started. */
@@ -154,16 +158,27 @@ public final class FakeKubelet implements AutoCloseable {
   }
 
   private synchronized void disconnect() {
-    if (watch != null) {
-      watch.cancel(null);
+    Watcher current = watcher;
+    watcher = null;
+    if (current != null) {
+      current.context.cancel(null);
     }
     if (plugin != null) {
       plugin.shutdownNow();
     }
-    watch = null;
     plugin = null;
+    withdraw();
+  }
+
+  private void withdraw() {
+    if (!offered.isEmpty()) {
+      withdrawnNanos = System.nanoTime();
+    }
     offered = Map.of();
   }
+
+  /** For how long nothing was offered, when something was offered again; all such times. */
+  public final Queue<Duration> gaps = new ConcurrentLinkedQueue<>();
 
   /** The kubelet's own checkpoint file is gone. */
   public synchronized void loseCheckpoint() {
@@ -203,8 +218,8 @@ public final class FakeKubelet implements AutoCloseable {
     }
   }
 
+  /** An earlier client of the name is forgotten, but its stream goes on (D22). */
   private synchronized void connect(String endpoint) {
-    disconnect();
     Path socket = pluginDir().resolve(endpoint);
     NettyChannelBuilder builder =
         NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toString()))
@@ -215,19 +230,35 @@ public final class FakeKubelet implements AutoCloseable {
     ManagedChannel channel = builder.overrideAuthority(socket.toString()).build();
     plugin = channel;
     Context.CancellableContext context = Context.ROOT.withCancellation();
-    watch = context;
+    Watcher watching = new Watcher(context);
+    watcher = watching;
     context.run(
-        () ->
-            DevicePluginGrpc.newStub(channel)
-                .listAndWatch(Empty.getDefaultInstance(), new Watcher()));
+        () -> DevicePluginGrpc.newStub(channel).listAndWatch(Empty.getDefaultInstance(), watching));
   }
 
   private final class Watcher implements StreamObserver<ListAndWatchResponse> {
+    private final Context.CancellableContext context;
+
+    Watcher(Context.CancellableContext context) {
+      this.context = context;
+    }
+
     @Override
     public void onNext(ListAndWatchResponse list) {
+      synchronized (FakeKubelet.this) {
+        if (watcher == this) {
+          take(list);
+        }
+      }
+    }
+
+    private void take(ListAndWatchResponse list) {
       Map<String, String> now = new LinkedHashMap<>();
       for (Device d : list.getDevicesList()) {
         now.put(d.getID(), d.getHealth());
+      }
+      if (offered.isEmpty() && withdrawnNanos != 0) {
+        gaps.add(Duration.ofNanos(System.nanoTime() - withdrawnNanos));
       }
       offered = now;
       lists.add(now);
@@ -235,11 +266,15 @@ public final class FakeKubelet implements AutoCloseable {
 
     @Override
     public void onError(Throwable t) {
-      // the plugin is gone: its devices are unhealthy at once; a newer connection has its own list
+      if (!context.isCancelled()) {
+        disconnect(); // whoever holds the name now, as the kubelet does
+      }
     }
 
     @Override
-    public void onCompleted() {}
+    public void onCompleted() {
+      onError(new IllegalStateException("the plugin ended its stream"));
+    }
   }
 
   /** The plugin's options, as the kubelet asks for them. */

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,6 +58,7 @@ class ShimFoldersTest {
   }
 
   @Test
+  @DisplayName("13-42: a rebuild of one version is put beside the library that is mapped")
   void otherContentOfTheSameVersionGetsANameOfItsOwn() throws IOException {
     Path first = inManager(install().hostLibrary());
     Files.writeString(library, "second build");
