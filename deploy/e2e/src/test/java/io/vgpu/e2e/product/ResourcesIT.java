@@ -16,7 +16,9 @@ import io.vgpu.e2e.junit.RealCluster;
 import io.vgpu.e2e.junit.SharedCluster;
 import io.vgpu.e2e.junit.TestNamespace;
 import io.vgpu.model.GpuDevice;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -150,8 +152,9 @@ class ResourcesIT {
   }
 
   @Test
-  void everyResourceIsServedInEveryWay() {
+  void everyResourceIsServedInEveryWay() throws Exception {
     everythingByCdi();
+    aDrainedCardIsLeft();
     restarted();
     slicesByEnvironmentAndAnnotation();
     whatIsNotServedLeavesTheNode();
@@ -190,6 +193,37 @@ class ResourcesIT {
     assertThat(slice.getOrDefault("nodes", "").split(" "))
         .contains("nvidia2", "nvidia-caps/nvidia-cap7", "nvidia-caps/nvidia-cap8")
         .doesNotContain("nvidia0", "nvidia1", "nvidia-caps/nvidia-cap3");
+  }
+
+  /** D17: a bare pod goes from a drained card and comes back on the other one. */
+  private void aDrainedCardIsLeft() throws Exception {
+    GpuDevice card = claimedCard("shared");
+    String uid = uid("shared");
+    String node = cluster.node().getMetadata().getName();
+    assertThat(vgpu("cordon", node, Integer.toString(card.id())))
+        .isEqualTo("GPU " + card.id() + " (" + card.uuid() + ") cordoned");
+    assertThat(vgpu("drain", node, card.uuid().value(), "--timeout", "60s"))
+        .endsWith("node " + node + ": drained");
+    Await.until("another pod of the name", LIMIT, () -> !List.of("", uid).contains(uid("shared")));
+    seen("shared");
+    assertThat(claimedCard("shared").uuid()).isNotEqualTo(card.uuid());
+    assertThat(vgpu("uncordon", node)).endsWith("uncordoned");
+  }
+
+  private String uid(String name) {
+    Pod pod = cluster.client().pods().inNamespace(namespace).withName(name).get();
+    return pod == null ? "" : pod.getMetadata().getUid();
+  }
+
+  /** What the command prints, as an administrator. */
+  private String vgpu(String... words) throws Exception {
+    List<String> line = new ArrayList<>(List.of(Checkout.find().launcher("vgpu").toString()));
+    line.addAll(List.of(words));
+    line.add("--kubeconfig=" + cluster.paths().adminKubeconfig());
+    Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
+    String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(printed).isZero();
+    return printed.strip();
   }
 
   private void restarted() {
