@@ -5,7 +5,7 @@
 enable_language(ASM)
 set(shim_modules alias array_size devices driver entry environment exports hooks_array hooks_context hooks_graph hooks_host
   hooks_info hooks_launch hooks_memory hooks_nvml hooks_pool hooks_share hooks_start hooks_virtual ledger loader log lookup
-  pace pool private_table process shared table)
+  pace pool private_table process registration shared table)
 list(TRANSFORM shim_modules PREPEND src/)
 list(TRANSFORM shim_modules APPEND .c)
 set(shim_flags -O2 -fno-strict-aliasing -ffunction-sections -Wno-pedantic)
@@ -79,6 +79,7 @@ shim_unit(shim-alias alias_test.c)
 shim_unit(shim-memory memory_test.c)
 shim_unit(shim-pool pool_test.c)
 shim_unit(shim-process process_test.c)
+shim_unit(shim-registration registration_test.c)
 shim_unit(shim-table table_test.c)
 shim_unit(shim-storm storm.c)
 shim_unit(shim-storm-unchecked storm.c test/shim/storm_unchecked.c)

@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include "log.h"
+#include "registration.h"
 #include "sys.h"
 #include "text.h"
 
@@ -177,6 +178,7 @@ struct vgpu_process *vgpu_process(void) {
   if (atomic_compare_exchange_strong(&p->state, &none, CLAIMING)) {
     bool claimed = claim(shared, p);
     atomic_store_explicit(&p->state, claimed ? READY : NONE, memory_order_release);
+    if (claimed) vgpu_register(shared, p); /* after that, so that other threads do not wait for the agent */
     return claimed ? p : NULL;
   }
   for (int i = 0; i < 100 && atomic_load_explicit(&p->state, memory_order_acquire) == CLAIMING; i++) sys_sleep_ns(1000000);

@@ -112,4 +112,31 @@ static inline bool sys_byte_locked(int fd, int64_t byte) {
   return sys_call6(__NR_fcntl, fd, SYS_OFD_GETLK, (long)&l, 0, 0, 0) != 0 || l.type != 2;
 }
 
+/* Stream sockets of the file system. No signal comes of a peer that is gone, and no call waits: who must, polls. */
+enum { SYS_AF_UNIX = 1, SYS_SOCK_STREAM = 1, SYS_MSG_NOSIGNAL = 0x4000, SYS_POLLIN = 1, SYS_POLLOUT = 4 };
+struct sys_unix_address {
+  uint16_t family;
+  char path[108];
+};
+struct sys_pollfd {
+  int fd;
+  short events;
+  short revents;
+};
+static inline int sys_unix_socket(void) {
+  return (int)sys_call6(__NR_socket, SYS_AF_UNIX, SYS_SOCK_STREAM | O_NONBLOCK | O_CLOEXEC, 0, 0, 0, 0);
+}
+static inline int sys_connect(int fd, const struct sys_unix_address *to) {
+  return (int)sys_call6(__NR_connect, fd, (long)to, sizeof *to, 0, 0, 0);
+}
+static inline long sys_send(int fd, const void *from, size_t n) {
+  return sys_call6(__NR_sendto, fd, (long)from, (long)n, SYS_MSG_NOSIGNAL, 0, 0);
+}
+/* 0 when the time is over, -4 when a signal came. */
+static inline int sys_poll_one(int fd, short events, int64_t timeout_ns) {
+  struct sys_pollfd one = {fd, events, 0};
+  struct sys_time t = {timeout_ns / 1000000000, timeout_ns % 1000000000};
+  return (int)sys_call6(__NR_ppoll, (long)&one, 1, (long)&t, 0, 0, 0);
+}
+
 #endif

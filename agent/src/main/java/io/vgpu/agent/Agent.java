@@ -9,7 +9,6 @@ import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
-import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.deviceplugin.Injection;
@@ -285,6 +284,7 @@ public final class Agent {
     deploy(vertx, shim);
     deploy(vertx, new RefundVerticle(shim, gpus, samples, new Futex(), System::nanoTime, meters));
 
+    RegistrationWiring registration = RegistrationWiring.prepare(config);
     Partitions partitions = partitions(vertx, partitioned, lanes);
     KubeClient kube = kube(vertx);
     Injection injection = InjectionWiring.prepare(config, inventory);
@@ -355,8 +355,7 @@ public final class Agent {
             driver,
             gpus,
             lanes.nvmlByCard(),
-            new CgroupPids(config.shim().procRoot()),
-            plugin::containerName,
+            registration.attribution(plugin::containerName),
             samples,
             listings,
             config.shim().contextInterval(),
@@ -365,6 +364,12 @@ public final class Agent {
     // beside another agent, prepared is ready: what is missing from here on the plugin says
     readiness.started();
     await(plugin.start());
+    registration.start(
+        verticle -> deployOwn(vertx, "registration", verticle),
+        () -> Lanes.registry(vertx, meters),
+        shim,
+        plugin::containerName,
+        meters);
   }
 
   /** What containers use and pods hold, as series and as news. */
@@ -457,16 +462,20 @@ public final class Agent {
             System::nanoTime,
             new Mounts()::ensureTmpfs,
             meters);
-    Future<String> deployed = vertx.deployVerticle(mps);
-    await(deployed);
-    // a step of its own: with Vert.x itself its lanes end before it can say quit
-    shutdown.add("MPS daemons", () -> vertx.undeploy(deployed.result()));
+    deployOwn(vertx, "MPS daemons", mps);
     return mps;
   }
 
   private static boolean close(KubeClient kube) {
     kube.close();
     return true;
+  }
+
+  /** Ended by a step of its own: with Vert.x itself its lane ends before it can take leave. */
+  private void deployOwn(Vertx vertx, String name, VerticleBase verticle) {
+    Future<String> deployed = vertx.deployVerticle(verticle);
+    await(deployed);
+    shutdown.add(name, () -> vertx.undeploy(deployed.result()));
   }
 
   private static void deploy(Vertx vertx, VerticleBase verticle) {

@@ -38,7 +38,10 @@ final class CommonFlags {
   @Option(names = "--node-name", description = "name of this node (environment: NODE_NAME)")
   String nodeName = "";
 
-  @Option(names = "--cgroup-driver", description = "only the default is supported in this release")
+  @Option(
+      names = "--cgroup-driver",
+      description =
+          "accepted: systemd or cgroupfs; has no effect, since each process's own cgroup tells")
   String cgroupDriver = "";
 
   @Option(

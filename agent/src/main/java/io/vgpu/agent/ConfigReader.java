@@ -2,6 +2,7 @@ package io.vgpu.agent;
 
 import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
+import io.vgpu.agent.config.CgroupDriver;
 import io.vgpu.agent.config.MpsDevices;
 import io.vgpu.agent.config.NodeFile;
 import io.vgpu.agent.config.NodeFileEntry;
@@ -88,7 +89,9 @@ final class ConfigReader {
   private static void refuse(CommonFlags c, MonitorFlags m) {
     Unsupported.check("--kube-api-qps", c.kubeApiQps, 20);
     Unsupported.check("--kube-api-burst", c.kubeApiBurst, 30);
-    Unsupported.check("--cgroup-driver", c.cgroupDriver, "");
+    if (!c.cgroupDriver.isEmpty() && !CgroupDriver.isOne(c.cgroupDriver)) {
+      throw new UsageException("--cgroup-driver: \"" + c.cgroupDriver + "\" " + CgroupDriver.RULE);
+    }
     Unsupported.check("--pprof-bind-port", c.pprofBindPort, 0);
     Unsupported.check("--enable-dra-monitor", m.enableDraMonitor, false);
   }

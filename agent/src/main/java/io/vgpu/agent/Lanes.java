@@ -43,4 +43,9 @@ record Lanes(
         Map.copyOf(byCard),
         Map.copyOf(mps));
   }
+
+  /** Where registered processes are looked at: what tenants can fill must not be another's lane. */
+  static Lane registry(Vertx vertx, MeterRegistry meters) {
+    return new Lane(vertx, "registry", QUEUE, WARN_AFTER, meters);
+  }
 }

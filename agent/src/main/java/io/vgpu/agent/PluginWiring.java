@@ -182,6 +182,9 @@ final class PluginWiring {
         config.shim().paths().managerDir(),
         installed.hostLibrary(),
         installed.hostPreload(),
+        config.gates().on(AgentGate.DEVICE_PLUGIN_CLIENT_MODE)
+            ? Optional.of(config.shim().paths().hostRegistry())
+            : Optional.empty(),
         config.cards().mig().sharesCards(),
         config.kubelet().numaHints(),
         config.gates().on(AgentGate.HONOR_PRE_ALLOCATED_DEVICE_IDS),

@@ -87,7 +87,7 @@ class AgentMainTest {
         "--device-list-strategy=envvar,cdi|must be envvar, volume-mounts, cdi-annotations or cdi-cri",
         "--device-list-strategy=env|must be envvar, volume-mounts",
         "--pprof-bind-port=6060|--pprof-bind-port",
-        "--cgroup-driver=systemd|--cgroup-driver",
+        "--cgroup-driver=host|--cgroup-driver: \"host\" must be systemd or cgroupfs",
         "--kube-api-qps=50|--kube-api-qps",
         "--device-memory-factor=0|--device-memory-factor: \"0\" must be at least 1",
         "--device-split-count=0|--device-split-count: \"0\" must be at least 1",

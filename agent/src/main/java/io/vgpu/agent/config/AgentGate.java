@@ -19,7 +19,7 @@ public enum AgentGate implements FeatureGate {
   VIRTUAL_MEMORY_TRACKING(
       "VirtualMemoryTracking", false, true, "show virtual memory of containers in the metrics"),
   DEVICE_PLUGIN_CLIENT_MODE(
-      "DevicePluginClientMode", false, false, "containers register their processes over a socket"),
+      "DevicePluginClientMode", false, true, "containers register their processes over a socket"),
   HONOR_PRE_ALLOCATED_DEVICE_IDS(
       "HonorPreAllocatedDeviceIDs", true, true, "prefer the device ids of the claimed cards");
 

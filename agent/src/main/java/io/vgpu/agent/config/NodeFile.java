@@ -205,7 +205,7 @@ public final class NodeFile {
     }
 
     NodeFileEntry read() {
-      refuse("cgroupDriver", "systemd", "cgroupfs");
+      checkCgroupDriver();
       return new NodeFileEntry(
           strategies(),
           integer("deviceSplitCount", 1, 100_000),
@@ -380,11 +380,11 @@ public final class NodeFile {
       return List.of(0);
     }
 
-    /** Values whose effect this release does not have. */
-    private void refuse(String key, String... values) {
-      Value.Field field = fields.get(key);
-      if (field != null && List.of(values).contains(field.value().toString())) {
-        throw bad(field, Unsupported.RULE);
+    private void checkCgroupDriver() {
+      if (scalar("cgroupDriver", Value.Kind.STRING, "a string")
+          .filter(name -> !name.isEmpty() && !CgroupDriver.isOne(name))
+          .isPresent()) {
+        throw bad(field("cgroupDriver"), CgroupDriver.RULE);
       }
     }
   }

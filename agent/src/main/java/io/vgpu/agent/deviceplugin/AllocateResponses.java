@@ -1,6 +1,7 @@
 package io.vgpu.agent.deviceplugin;
 
 import io.vgpu.agent.gpu.GpuInventory;
+import io.vgpu.agent.shim.Abi;
 import io.vgpu.agent.shim.ShimPaths;
 import io.vgpu.agent.shim.ShimWriter.ShimFiles;
 import io.vgpu.model.ContainerClaim;
@@ -9,6 +10,7 @@ import io.vgpu.model.DeviceClaim;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import k8s.deviceplugin.v1beta1.ContainerAllocateResponse;
 import k8s.deviceplugin.v1beta1.Mount;
 
@@ -23,8 +25,9 @@ final class AllocateResponses {
    *
    * @param library the injected library as the host sees it
    * @param preload the file that becomes {@code /etc/ld.so.preload}, as the host sees it
+   * @param registry the directory of the registration socket, where processes register
    */
-  record Host(Path library, Path preload) {}
+  record Host(Path library, Path preload, Optional<Path> registry) {}
 
   private static final Path IN_CONTAINER = Path.of("/etc/vgpu-manager");
 
@@ -70,6 +73,12 @@ final class AllocateResponses {
     answer.addMounts(mount(own.resolve("usage").toString(), files.usage().toString(), false));
     answer.addMounts(
         mount(own.resolve("usage.lock").toString(), files.usageLock().toString(), false));
+    host.registry()
+        .ifPresent(
+            dir ->
+                answer.addMounts(
+                    mount(
+                        IN_CONTAINER.resolve(Abi.REGISTRY_DIR).toString(), dir.toString(), true)));
   }
 
   private static Mount mount(String container, String host, boolean readOnly) {

@@ -180,7 +180,8 @@ public final class DevicePlugin {
             resolver,
             containerFiles,
             new AllocateResponses(
-                new AllocateResponses.Host(config.hostLibrary(), config.hostPreload()),
+                new AllocateResponses.Host(
+                    config.hostLibrary(), config.hostPreload(), config.hostRegistry()),
                 with.inventory(),
                 with.injection()),
             new MpsClients(with.partitions(), with.events(), with.meters()),

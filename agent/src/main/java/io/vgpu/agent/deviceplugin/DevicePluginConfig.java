@@ -4,6 +4,7 @@ import static io.vgpu.model.Checks.check;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * What the device plugin must be told (node-agent.md 3.2, D21).
@@ -15,6 +16,8 @@ import java.time.Duration;
  * @param managerDir the manager directory as this process sees it; the checkpoint is below it
  * @param hostLibrary the injected library as the host sees it
  * @param hostPreload what becomes a container's {@code /etc/ld.so.preload}, as the host sees it
+ * @param hostRegistry the directory of the registration socket as the host sees it; empty unless
+ *     gate DevicePluginClientMode is on
  * @param served whether slots of cards are registered: not with MIG strategy {@code single}
  * @param numaHints tell each device's NUMA node; aligned ids are then taken without asking us
  * @param honorPreAllocated gate HonorPreAllocatedDeviceIDs
@@ -30,6 +33,7 @@ public record DevicePluginConfig(
     Path managerDir,
     Path hostLibrary,
     Path hostPreload,
+    Optional<Path> hostRegistry,
     boolean served,
     boolean numaHints,
     boolean honorPreAllocated,

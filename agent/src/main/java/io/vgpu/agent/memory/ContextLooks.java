@@ -1,6 +1,6 @@
 package io.vgpu.agent.memory;
 
-import io.vgpu.agent.cgroup.CgroupOwner;
+import io.vgpu.agent.cgroup.HostProcess;
 import io.vgpu.agent.measure.Listings;
 import io.vgpu.agent.shim.Abi;
 import io.vgpu.agent.shim.DriverMemory;
@@ -32,13 +32,11 @@ final class ContextLooks {
   /** A card of a container. */
   record Place(Owner owner, int device) {}
 
-  private final ContainerNames names;
   private final Listings listings;
   private final LongSupplier nanoTime;
   private final Map<Place, ContextWindow> windows = new HashMap<>(); // of attached containers only
 
-  ContextLooks(ContainerNames names, Listings listings, LongSupplier nanoTime) {
-    this.names = names;
+  ContextLooks(Listings listings, LongSupplier nanoTime) {
     this.listings = listings;
     this.nanoTime = nanoTime;
   }
@@ -116,7 +114,7 @@ final class ContextLooks {
    * Whether a process is this container's. Where it is the only one of its pod that was given the
    * card, the pod says enough: a status with the id comes later than the process.
    */
-  private Predicate<CgroupOwner> isOf(
+  private Predicate<Attribution.Whose> isOf(
       OpenContainer c, GpuUuid card, Collection<OpenContainer> all) {
     String pod = c.owner().podUid();
     boolean alone =
@@ -129,10 +127,18 @@ final class ContextLooks {
     return owner ->
         owner.podUid().equals(pod)
             && owner
-                .containerId()
-                .flatMap(id -> names.nameOf(pod, id))
-                .filter(c.owner().container()::equals)
-                .isPresent();
+                .container()
+                .map(c.owner().container()::equals)
+                .orElseGet(() -> owner.inside().filter(p -> hasSlotOf(c, p)).isPresent());
+  }
+
+  private static boolean hasSlotOf(OpenContainer c, HostProcess process) {
+    try {
+      return c.usage().refresh()
+          && SlotOwner.isAmong(c.usage(), process.innerPid(), process.startTime());
+    } catch (IOException e) {
+      return false; // the refund round says why
+    }
   }
 
   private static Optional<SlotSum> slots(OpenContainer c, int device) {

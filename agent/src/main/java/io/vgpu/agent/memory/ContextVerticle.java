@@ -3,7 +3,6 @@ package io.vgpu.agent.memory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
-import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.GpuDriver;
 import io.vgpu.agent.gpu.PhysicalGpu;
@@ -53,7 +52,7 @@ public final class ContextVerticle extends VerticleBase {
 
   private final RegionRounds regions;
   private final GpuDriver driver;
-  private final CgroupPids pids;
+  private final Attribution attribution;
   private final CardSamples samples;
   private final Map<GpuUuid, Probe> probes = new HashMap<>();
   private final ContextLooks looks;
@@ -62,17 +61,13 @@ public final class ContextVerticle extends VerticleBase {
   private final MeterRegistry meters;
   private boolean failing;
 
-  /**
-   * {@code lanes}: one per card, by index; {@code names}: any thread; {@code nanoTime}: a monotonic
-   * clock.
-   */
+  /** {@code lanes}: one per card, by index; {@code nanoTime}: a monotonic clock. */
   public ContextVerticle(
       RegionRounds regions,
       GpuDriver driver,
       List<PhysicalGpu> gpus,
       Map<Integer, Lane> lanes,
-      CgroupPids pids,
-      ContainerNames names,
+      Attribution attribution,
       CardSamples samples,
       Listings listings,
       Duration interval,
@@ -80,9 +75,9 @@ public final class ContextVerticle extends VerticleBase {
       MeterRegistry meters) {
     this.regions = regions;
     this.driver = driver;
-    this.pids = pids;
+    this.attribution = attribution;
     this.samples = samples;
-    this.looks = new ContextLooks(names, listings, nanoTime);
+    this.looks = new ContextLooks(listings, nanoTime);
     this.interval = interval;
     this.nanoTime = nanoTime;
     this.meters = meters;
@@ -134,7 +129,7 @@ public final class ContextVerticle extends VerticleBase {
     long asked = nanoTime.getAsLong();
     probe
         .lane
-        .call(() -> DriverList.of(driver.processes(card), pids))
+        .call(() -> DriverList.of(driver.processes(card), attribution))
         .compose(list -> compare(probe, asked, before, list))
         .onComplete(
             done -> {

@@ -1,7 +1,5 @@
 package io.vgpu.agent.memory;
 
-import io.vgpu.agent.cgroup.CgroupOwner;
-import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.gpu.GpuProcess;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +14,7 @@ import java.util.function.Predicate;
  */
 record DriverList(List<Entry> ours, int elsewhere) {
   /** One process; its memory, if the driver tells. */
-  record Entry(CgroupOwner owner, OptionalLong usedBytes) {}
+  record Entry(Attribution.Whose owner, OptionalLong usedBytes) {}
 
   /** What one container has on the card: {@code bytes} is empty if not known of all processes. */
   record Sum(int processes, OptionalLong bytes) {}
@@ -26,16 +24,16 @@ record DriverList(List<Entry> ours, int elsewhere) {
   }
 
   /** Asks of each process whose it is. */
-  static DriverList of(List<GpuProcess> listed, CgroupPids pids) {
+  static DriverList of(List<GpuProcess> listed, Attribution attribution) {
     List<Entry> ours = new ArrayList<>();
     for (GpuProcess p : listed) {
-      pids.owner(p.pid()).ifPresent(owner -> ours.add(new Entry(owner, p.usedBytes())));
+      attribution.of(p.pid()).ifPresent(owner -> ours.add(new Entry(owner, p.usedBytes())));
     }
     return new DriverList(ours, listed.size() - ours.size());
   }
 
   /** The sum over those of one container. */
-  Sum of(Predicate<CgroupOwner> container) {
+  Sum of(Predicate<Attribution.Whose> container) {
     List<Entry> its = ours.stream().filter(e -> container.test(e.owner())).toList();
     return its.stream().anyMatch(e -> e.usedBytes().isEmpty())
         ? new Sum(its.size(), OptionalLong.empty())

@@ -135,6 +135,16 @@ public enum AgentMeters implements Meter {
       Kind.COUNTER,
       List.of("device_idx"),
       "times that a container's memory by the driver was compared with what it was charged"),
+  REGISTRATIONS_ASKED(
+      "vgpu_process_registrations_total",
+      Kind.COUNTER,
+      List.of("result"),
+      "processes of containers that came to register (gate DevicePluginClientMode): registered, or why not: full, silent, garbled, nobody, unknown-pod, impostor, failed"),
+  REGISTERED_PROCESSES(
+      "vgpu_registered_processes",
+      Kind.GAUGE,
+      List.of(),
+      "processes of containers that registered and live"),
   LANE_DEPTH(
       "vgpu_lane_queue_depth", Kind.GAUGE, List.of("lane"), "calls waiting or running on a lane"),
   LANE_WAIT(

@@ -24,7 +24,7 @@ public final class Disk {
   private Disk() {}
 
   /** Makes a directory, or takes a real one that is there, and sets its mode. */
-  static void directory(Path dir, String mode) throws IOException {
+  public static void directory(Path dir, String mode) throws IOException {
     try {
       Files.createDirectory(dir);
     } catch (FileAlreadyExistsException e) {

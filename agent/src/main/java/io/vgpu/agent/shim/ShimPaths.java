@@ -58,6 +58,16 @@ public record ShimPaths(Path managerDir, Path hostManagerDir, Path usageDir) {
         : Optional.empty();
   }
 
+  /** M's directory of the registration socket. */
+  public Path registry() {
+    return managerDir.resolve(Abi.REGISTRY_DIR);
+  }
+
+  /** HM's directory of the registration socket, as mounted. */
+  public Path hostRegistry() {
+    return hostManagerDir.resolve(Abi.REGISTRY_DIR);
+  }
+
   /** M's directory of an owner. */
   Path config(Owner owner) {
     return managerDir.resolve(directoryName(owner));

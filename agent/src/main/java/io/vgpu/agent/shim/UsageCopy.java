@@ -97,6 +97,11 @@ public final class UsageCopy implements AutoCloseable {
     return read(into, count * Abi.SLOT_BYTES, Abi.SLOTS_OFFSET) ? count : -1;
   }
 
+  /** Copies one slot into a buffer of the caller's; false when the file is shorter. */
+  public boolean readSlot(int slot, ByteBuffer into) throws IOException {
+    return read(into, Abi.SLOT_BYTES, Abi.SLOTS_OFFSET + (long) slot * Abi.SLOT_BYTES);
+  }
+
   /** The size of the file now. */
   public long size() throws IOException {
     return file.size();

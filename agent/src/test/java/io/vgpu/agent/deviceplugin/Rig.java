@@ -137,6 +137,7 @@ final class Rig {
             dir.resolve("manager"),
             Path.of("/etc/vgpu-manager/libvgpu-control.so.1"),
             Path.of("/etc/vgpu-manager/ld.so.preload"),
+            Optional.empty(),
             served,
             false,
             honor,

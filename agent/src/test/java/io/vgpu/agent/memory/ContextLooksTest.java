@@ -4,7 +4,7 @@ import static io.vgpu.agent.testing.ContainersOnDisk.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.agent.cgroup.CgroupOwner;
-import io.vgpu.agent.cgroup.CgroupPids;
+import io.vgpu.agent.cgroup.HostProcess;
 import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.GpuProcess;
 import io.vgpu.agent.measure.Listings;
@@ -49,7 +49,7 @@ class ContextLooksTest {
   @BeforeEach
   void start() throws Exception {
     disk = new ContainersOnDisk(root);
-    looks = new ContextLooks(names, new Listings(), System::nanoTime);
+    looks = new ContextLooks(new Listings(), System::nanoTime);
     main = attach("main");
   }
 
@@ -75,9 +75,9 @@ class ContextLooksTest {
     container.usage(Abi.Header.SLOT_HIGH_WATER, slot + 1, 4);
   }
 
-  private static DriverList.Entry process(String id, long mib) {
+  private DriverList.Entry process(String id, long mib) {
     return new DriverList.Entry(
-        new CgroupOwner(POD, Optional.of(id)),
+        new Attribution.Whose(POD, names.nameOf(POD, id), Optional.empty()),
         mib < 0 ? OptionalLong.empty() : OptionalLong.of(mib * MIB));
   }
 
@@ -194,6 +194,41 @@ class ContextLooksTest {
     assertThat(measured("side").contextBytes()).isEqualTo(200 * MIB);
   }
 
+  /** Gate off, and the kubelet has not told the runtime's ids yet (node-agent.md 4, 9). */
+  @Test
+  void whereTheStatusIsLateThePidWithinTellsContainersApart() throws Exception {
+    OnDisk side = attach("side");
+    slot(main, 0, 520, 0);
+    slot(side, 0, 520, 0);
+    is(main, 0, 7, 4711);
+    is(side, 0, 7, 4712); // each container counts from one
+    for (int i = 0; i < 3; i++) {
+      look(within(7, 4711, 300), within(7, 4712, 200), within(8, 4711, 7), within(7, 4713, 7));
+    }
+    assertThat(measured("main").contextBytes()).isEqualTo(300 * MIB);
+    assertThat(measured("side").contextBytes()).isEqualTo(200 * MIB);
+  }
+
+  private static void is(OnDisk container, int slot, int pid, long startTime) throws Exception {
+    long at = Abi.SLOTS_OFFSET + (long) slot * Abi.SLOT_BYTES;
+    container.usage(at + Abi.UsageSlot.PID, pid, 4);
+    container.usage(at + Abi.UsageSlot.START_TIME, startTime, 8);
+  }
+
+  private static DriverList.Entry within(int innerPid, long startTime, long mib) {
+    return new DriverList.Entry(
+        new Attribution.Whose(
+            POD,
+            Optional.empty(),
+            Optional.of(
+                new HostProcess(
+                    4000 + innerPid,
+                    startTime,
+                    innerPid,
+                    Optional.of(new CgroupOwner(POD, Optional.of("ef".repeat(32))))))),
+        OptionalLong.of(mib * MIB));
+  }
+
   @Test
   void whenItsLastContextGoesNothingIsListed() throws Exception {
     slot(main, 0, 520, 100);
@@ -225,8 +260,7 @@ class ContextLooksTest {
                       driver,
                       driver.discover(),
                       Map.of(0, disk.lane("nvml-0"), 1, disk.lane("nvml-1")),
-                      new CgroupPids(proc),
-                      names,
+                      new Attribution(proc, names, pid -> Optional.empty()),
                       new CardSamples(),
                       new Listings(),
                       Duration.ofMillis(10),
@@ -259,8 +293,7 @@ class ContextLooksTest {
                       driver,
                       List.of(driver.discover().get(1)),
                       Map.of(1, disk.lane("nvml-1")),
-                      new CgroupPids(root),
-                      names,
+                      new Attribution(root, names, pid -> Optional.empty()),
                       samples,
                       new Listings(),
                       Duration.ofMillis(10),
