@@ -10,8 +10,10 @@ import io.vgpu.agent.kubelet.FakeKubelet.Result.Admitted;
 import io.vgpu.event.VgpuEvent.AllocationFailed;
 import io.vgpu.event.VgpuEvent.ClaimAttached;
 import io.vgpu.model.Reason;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +66,21 @@ class AdmissionScenariosTest extends RigTest {
             "/etc/vgpu-manager/driver_ < /host/etc/uid-p_driver true",
             "/etc/vgpu-manager/driver_/usage < /host/run/uid-p_driver/usage false",
             "/etc/vgpu-manager/driver_/usage.lock < /host/run/uid-p_driver/usage.lock false");
+  }
+
+  /** 13-30: to be known by the agent a container needs one socket, and nothing of the host. */
+  @Test
+  void whereProcessesRegisterTheSocketsDirectoryIsMountedReadOnlyAndNothingElse() throws Exception {
+    rig.registry = Optional.of(Path.of("/host/etc/registry"));
+    rig.startAgent();
+    Admitted admitted = (Admitted) rig.run(TestPod.of("p", app("registry", 3)));
+    assertThat(admitted.answers().values().iterator().next().getMountsList())
+        .hasSize(6)
+        .extracting(m -> m.getContainerPath() + " < " + m.getHostPath() + " " + m.getReadOnly())
+        .contains(
+            "/etc/vgpu-manager/registry_ < /host/etc/uid-p_registry true",
+            "/etc/vgpu-manager/registry < /host/etc/registry true")
+        .noneMatch(m -> m.contains("proc"));
   }
 
   @Test

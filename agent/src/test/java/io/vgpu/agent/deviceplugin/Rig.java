@@ -75,6 +75,9 @@ final class Rig {
   /** Whether slots of cards are registered. */
   volatile boolean served = true;
 
+  /** The registration socket's directory on the host, where the gate is on. */
+  Optional<Path> registry = Optional.empty();
+
   /** Cards of the next agent that MPS partitions. */
   Partitions partitions = Partitions.NONE;
 
@@ -137,7 +140,7 @@ final class Rig {
             dir.resolve("manager"),
             Path.of("/etc/vgpu-manager/libvgpu-control.so.1"),
             Path.of("/etc/vgpu-manager/ld.so.preload"),
-            Optional.empty(),
+            registry,
             served,
             false,
             honor,

@@ -3,13 +3,13 @@ package io.vgpu.agent.measure;
 import static io.vgpu.agent.testing.ContainersOnDisk.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.vgpu.agent.cgroup.CgroupPids;
 import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.GpuSamplerVerticle;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
 import io.vgpu.agent.measure.ContainerFigure.Seen;
 import io.vgpu.agent.measure.Measured.CardLoad;
+import io.vgpu.agent.memory.Attribution;
 import io.vgpu.agent.memory.ContextVerticle;
 import io.vgpu.agent.metrics.AgentMeters;
 import io.vgpu.agent.posix.Futex;
@@ -102,8 +102,10 @@ class FakeLedgerTest {
                     driver,
                     gpus,
                     lanes,
-                    new CgroupPids(root.resolve("proc")),
-                    (pod, id) -> Optional.empty(),
+                    new Attribution(
+                        root.resolve("proc"),
+                        (pod, id) -> Optional.empty(),
+                        pid -> Optional.empty()),
                     samples,
                     listings,
                     Duration.ofMillis(100),

@@ -40,7 +40,9 @@ class CrowdingTest {
     Seldom seldom = new Seldom();
     long minute = Duration.ofMinutes(1).toNanos();
     int lines = 0;
-    for (int i = 0; i < 10_000; i++) { // ten thousand refusals of two kinds, spread over ten minutes
+    for (int i = 0;
+        i < 10_000;
+        i++) { // ten thousand refusals of two kinds, spread over ten minutes
       lines += seldom.due(Verdict.IMPOSTOR, i * minute / 1000) ? 1 : 0;
       lines += seldom.due(Verdict.FULL, i * minute / 1000) ? 1 : 0;
       lines += seldom.due(Verdict.REGISTERED, i * minute / 1000) ? 1 : 0;

@@ -50,6 +50,7 @@ class RegistryTest {
   private OnDisk main;
   private Path socket;
   private RegisteredProcesses registered;
+  private String deployed;
   private volatile Map<String, String> known = Map.of();
 
   @BeforeEach
@@ -64,24 +65,27 @@ class RegistryTest {
     Path directory = root.resolve("registry");
     socket = directory.resolve(Abi.REGISTER_SOCKET);
     RegistryVerticle.prepare(directory);
-    await(
-        disk.vertx()
-            .deployVerticle(
-                new RegistryVerticle(
-                    directory,
-                    disk.lane("registry"),
-                    disk.shim(),
-                    processes,
-                    (pod, id) -> Optional.ofNullable(known.get(id)),
-                    registered,
-                    SELF,
-                    Duration.ofMillis(20),
-                    System::nanoTime,
-                    disk.meters())));
+    deployed =
+        await(
+            disk.vertx()
+                .deployVerticle(
+                    new RegistryVerticle(
+                        directory,
+                        disk.lane("registry"),
+                        disk.shim(),
+                        processes,
+                        (pod, id) -> Optional.ofNullable(known.get(id)),
+                        registered,
+                        SELF,
+                        Duration.ofMillis(20),
+                        System::nanoTime,
+                        disk.meters())));
   }
 
   @AfterEach
   void stop() throws Exception {
+    await(disk.vertx().undeploy(deployed)); // while its lane works
+    assertThat(socket).doesNotExist();
     disk.close();
   }
 
