@@ -67,14 +67,8 @@ class RegistrationIT {
 
   @Test
   void processesRegisterAndSeeNothingOfTheHost() {
-    ProductConfig plain = ProductConfig.DEFAULT;
     product.start(
-        new ProductConfig(
-            plain.profile(),
-            plain.webhook(),
-            plain.guard(),
-            plain.tamper(),
-            List.of("--feature-gates=DevicePluginClientMode=true")));
+        ProductConfig.DEFAULT.withAgentFlags("--feature-gates=DevicePluginClientMode=true"));
     create("root", Optional.empty());
     create("tenant", Optional.of(1000L));
     for (String pod : List.of("root", "tenant")) {
