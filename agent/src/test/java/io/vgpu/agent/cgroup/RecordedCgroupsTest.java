@@ -83,6 +83,7 @@ class RecordedCgroupsTest {
     assertThat(nodes.lines())
         .hasSizeGreaterThanOrEqualTo(14)
         .anyMatch(containing("containerd", "systemd"))
+        .anyMatch(containing("containerd", "cgroupfs"))
         .anyMatch(containing("CRI-O", "systemd"))
         .anyMatch(containing("CRI-O", "cgroupfs"))
         .anyMatch(containing("docker", "systemd"))

@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -281,7 +282,10 @@ class RegistryTest {
     assertThat(register(frame(-1, INNER, START))).isEqualTo(Abi.REGISTER_REFUSED);
     assertThat(register(frame(3, 0, START))).isEqualTo(Abi.REGISTER_REFUSED);
     assertThat(register(new byte[4096])).as("more than a frame").isNotEqualTo(Abi.REGISTER_OK);
-    awaitCounted("garbled", 6);
+    assertThat(register(Arrays.copyOf(frame(3, INNER, START), RegisterFrame.BYTES + 1)))
+        .as("a sound one and a byte")
+        .isNotEqualTo(Abi.REGISTER_OK);
+    awaitCounted("garbled", 7);
     assertThat(register(minor)).as("a later minor version").isEqualTo(Abi.REGISTER_OK);
   }
 

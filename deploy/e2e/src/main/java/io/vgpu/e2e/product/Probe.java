@@ -45,7 +45,11 @@ final class Probe {
     String scheme = part == OurPart.WEBHOOK ? "https" : "http";
     URI uri = URI.create(scheme + "://" + cluster.config().nodeIp() + ":" + part.opsPort() + path);
     try (HttpClient http =
-        HttpClient.newBuilder().connectTimeout(LIMIT).sslContext(trustingTheCluster()).build()) {
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1) // as scrapers do; no upgrade on each new connection
+            .connectTimeout(LIMIT)
+            .sslContext(trustingTheCluster())
+            .build()) {
       return http.send(
           HttpRequest.newBuilder(uri).timeout(LIMIT).build(), HttpResponse.BodyHandlers.ofString());
     } catch (InterruptedException e) {
