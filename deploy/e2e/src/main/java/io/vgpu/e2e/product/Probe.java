@@ -46,7 +46,7 @@ final class Probe {
     URI uri = URI.create(scheme + "://" + cluster.config().nodeIp() + ":" + part.opsPort() + path);
     try (HttpClient http =
         HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1) // as scrapers do; no upgrade on each new connection
+            .version(HttpClient.Version.HTTP_1_1) // no upgrade: scrapers ask for none
             .connectTimeout(LIMIT)
             .sslContext(trustingTheCluster())
             .build()) {
