@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /**
  * Names of the kubelet's cgroup drivers, in any case. They are checked and decide nothing: where a
- * container is, is read from the cgroup of its own processes, whose shape tells (docs/adr/0022).
+ * container is, is read from the cgroup of its own processes, whose shape tells (docs/adr/0023).
  */
 public final class CgroupDriver {
   public static final String RULE = "must be systemd or cgroupfs";
