@@ -237,6 +237,8 @@ final class PodWay {
             .filter(r -> !r.resource().equals("leases"))
             // a watch that was opened before goes on; it is not this pod's
             .filter(r -> !r.verb().equals("watch"))
+            // the agent's looks at its own node after its start, for resources no longer served
+            .filter(r -> !(r.verb().equals("get") && r.resource().equals("nodes")))
             .toList();
     Map<String, Long> kinds =
         requests.stream()
