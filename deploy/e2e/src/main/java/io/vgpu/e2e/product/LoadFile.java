@@ -19,8 +19,10 @@ public final class LoadFile {
    *
    * @param contextBytes what a process has beside what it was charged
    * @param samples how often that was measured
+   * @param sampleNs when the agent last wrote how busy the container is, on the host's monotonic
+   *     clock
    */
-  public record Measured(long contextBytes, int samples) {}
+  public record Measured(long contextBytes, int samples, long sampleNs) {}
 
   /** Of a container of a pod, now. */
   public static Measured measured(
@@ -42,7 +44,9 @@ public final class LoadFile {
       }
       JsonNode card = JsonMapper.shared().readTree(text).path("devices").path(0);
       return new Measured(
-          card.path("context_bytes").asLong(-1), card.path("context_sample").asInt(-1));
+          card.path("context_bytes").asLong(-1),
+          card.path("context_sample").asInt(-1),
+          card.path("sample_ns").asLong(-1));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot run " + String.join(" ", command), e);
     } catch (InterruptedException e) {
