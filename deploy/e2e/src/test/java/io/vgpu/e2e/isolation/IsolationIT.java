@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 /**
  * A tenant cannot get rid of its limits, as root or as another user; what no interposer can stop is
  * noticed; and the same attacks succeed where nothing defends (docs/isolation.md). Weaknesses
- * 13-29, 13-30, 13-31, 13-32, 13-33, 13-38.
+ * 13-29, 13-30, 13-31, 13-32, 13-38.
  */
 @RealCluster
 class IsolationIT {
@@ -86,7 +86,7 @@ class IsolationIT {
       attackers.add(create(tenants.attacker("attacker-" + uid, CARD + card(uid), uid)));
     }
     attackers.forEach(this::repelled);
-    nobodyWaits(neighbours); // the attackers hold every lock, 13-31 and 13-33
+    nobodyWaits(neighbours); // the attackers hold every lock, 13-31
     attackers.forEach(this::setBack);
     noticed();
 

@@ -23,6 +23,10 @@ link_for() { rm -f "$1" && ln -s /etc/hostname "$1"; }
 fifo_for() { rm -f "$1" && mkfifo "$1"; }
 sees_host() { grep -qE 'kubelet|containerd' /proc/[0-9]*/comm; }
 
+# before this container has computed at all: whoever is shown is somebody else
+does 'nvml-others' env LD_PRELOAD= attack others
+does 'proc-others' sees_host
+
 echo "LIMIT $(told env)"
 opts_out 'LD_PRELOAD=' env LD_PRELOAD=
 opts_out 'LD_PRELOAD-of-own' env LD_PRELOAD=/nothing.so
@@ -33,8 +37,6 @@ opts_out 'CUDA_MEM_OVERSOLD' env CUDA_MEM_OVERSOLD=true
 opts_out 'CUDA_MEM_LIMIT' env -u CUDA_SHIM_CONFIG_DIR CUDA_MEM_LIMIT=30g CUDA_MEM_LIMIT_0=30g
 opts_out 'clean-environment' env -i "PATH=$PATH" "${driver[@]}"
 opts_out 'clean-environment-of-a-shell' env -i "PATH=$PATH" "${driver[@]}" bash -c '"$@"' sh
-does 'nvml-others' env LD_PRELOAD= attack others
-does 'proc-others' sees_host
 
 does 'mount-limits' attack-static mounts "$DIR/limits"
 does 'mount-usage' attack-static mounts "$DIR/usage"
