@@ -60,7 +60,7 @@ final class Tenants {
    * mount besides.
    */
   Pod control(String name, String card, long uid, Path open) {
-    Container container =
+    Container asked =
         new ContainerBuilder()
             .withName(CONTAINER)
             .withImage(Images.EXAMPLE)
@@ -68,10 +68,11 @@ final class Tenants {
             .withCommand("bash", "-c", "DIR=" + OPEN + "; " + ATTACK)
             .withSecurityContext(user(uid).withPrivileged(uid == 0).build())
             .build();
-    Pod pod = VgpuPods.pod(namespace, name, Map.of(), List.of(container));
+    Pod pod = VgpuPods.pod(namespace, name, Map.of(), List.of(asked));
     pod.getSpec().setSchedulerName("default-scheduler");
     pod.getSpec().setHostPID(true);
     DriverMounts.into(pod, cluster);
+    Container container = only(pod);
     List<EnvVar> env = new ArrayList<>(container.getEnv());
     env.add(new EnvVar("NVIDIA_VISIBLE_DEVICES", card, null));
     env.add(new EnvVar("LD_PRELOAD", OPEN + "/libvgpu-control.so", null));
