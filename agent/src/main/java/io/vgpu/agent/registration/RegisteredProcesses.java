@@ -1,7 +1,6 @@
 package io.vgpu.agent.registration;
 
 import io.vgpu.agent.shim.ShimWriter.Owner;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -40,14 +39,6 @@ public final class RegisteredProcesses {
   /** The container of a pid, if that process registered and is still the one that has the pid. */
   public Optional<RegisteredProcess> of(int hostPid) {
     return Optional.ofNullable(byPid.get(hostPid)).filter(this::lives);
-  }
-
-  /** Those of one container, by slot. */
-  public List<RegisteredProcess> of(Owner owner) {
-    return byPid.values().stream()
-        .filter(p -> p.owner().equals(owner))
-        .sorted((a, b) -> Integer.compare(a.slot(), b.slot()))
-        .toList();
   }
 
   /** Forgets who has ended. Reads a file of the kernel's for each. */

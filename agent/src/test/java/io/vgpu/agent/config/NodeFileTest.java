@@ -108,6 +108,7 @@ class NodeFileTest {
         "{excludeDevices: \"0-3-5\"} ~ excludeDevices ~ a..b or a-b",
         "{excludeDevices: {}} ~ excludeDevices ~ list of strings and numbers",
         "{migStrategy: \"some\"} ~ migStrategy ~ none, single or mixed",
+        "{cgroupDriver: \"host\"} ~ cgroupDriver ~ systemd or cgroupfs",
         "{mpsDevices: \"all,1\"} ~ mpsDevices ~ must stand alone",
         "{mpsDevices: true} ~ mpsDevices ~ list of strings and numbers",
         "{gdrcopyEnabled: 1} ~ gdrcopyEnabled ~ must be true or false",
