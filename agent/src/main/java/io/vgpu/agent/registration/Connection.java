@@ -45,7 +45,6 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
   private @Nullable Future<?> deadline;
   private boolean entered;
   private boolean deciding;
-  private boolean closed;
   private boolean over;
 
   Connection(Desk desk, Crowding crowding, Consumer<Verdict> told) {
@@ -119,9 +118,6 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
   private void proceed(ChannelHandlerContext ctx) {
     HostProcess who = process;
     if (who == null || length < frame.length || deciding) {
-      if (closed && length < frame.length) {
-        end(ctx, Verdict.SILENT);
-      }
       return;
     }
     Optional<RegisterFrame> said = RegisterFrame.read(Arrays.copyOf(frame, frame.length));
@@ -140,7 +136,6 @@ final class Connection extends SimpleChannelInboundHandler<ByteBuf> {
   /** What is known is decided, though nobody waits for the answer. */
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
-    closed = true;
     if (length < frame.length) {
       end(ctx, Verdict.SILENT);
     }
