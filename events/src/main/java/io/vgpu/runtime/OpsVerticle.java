@@ -91,6 +91,9 @@ public final class OpsVerticle extends VerticleBase {
     HttpServerOptions options =
         new HttpServerOptions()
             .setIdleTimeout(IDLE_SECONDS)
+            // a client that offers to go on in HTTP/2 is answered in HTTP/1.1: together with
+            // compression the change of protocol broke answers off now and then
+            .setHttp2ClearTextEnabled(false)
             .setCompressionSupported(true)
             .setCompressionLevel(1);
     if (certificate.isEmpty()) {
