@@ -38,6 +38,6 @@ class MpsDevicesTest {
         .hasMessage("--mps-devices: \"all\" must stand alone, not in [all, 1]");
     assertThatThrownBy(() -> MpsDevices.parse("0-3"))
         .isInstanceOf(UsageException.class)
-        .hasMessageContaining("a range must read a..b");
+        .hasMessageContaining("a range must read a..b or a-b");
   }
 }
