@@ -36,7 +36,7 @@ class MpsDevicesTest {
     assertThatThrownBy(() -> MpsDevices.parse("all,1"))
         .isInstanceOf(UsageException.class)
         .hasMessage("--mps-devices: \"all\" must stand alone, not in [all, 1]");
-    assertThatThrownBy(() -> MpsDevices.parse("0-3"))
+    assertThatThrownBy(() -> MpsDevices.parse("0-3-5"))
         .isInstanceOf(UsageException.class)
         .hasMessageContaining("a range must read a..b or a-b");
   }
