@@ -19,10 +19,11 @@ import tools.jackson.databind.JsonNode;
 final class PodJson {
   static final String MIRROR = "kubernetes.io/config.mirror";
 
-  // also bounds what the number's parser is given: an exponent of many digits would cost it memory
+  // also bounds what the number's parser is given: an exponent of many digits would cost it memory.
+  // A digit must stand before the exponent, or there is no number.
   private static final Pattern QUANTITY =
       Pattern.compile(
-          "[+-]?[0-9]{0,40}(\\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2}|[KMGTPE]i|[numkMGTPE])?");
+          "[+-]?(?=\\.?[0-9])[0-9]{0,40}(\\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2}|[KMGTPE]i|[numkMGTPE])?");
 
   private PodJson() {}
 
@@ -85,7 +86,7 @@ final class PodJson {
       return 0;
     }
     String text = amount.isString() || amount.isNumber() ? amount.asString().strip() : "";
-    if (text.chars().noneMatch(Character::isDigit) || !QUANTITY.matcher(text).matches()) {
+    if (!QUANTITY.matcher(text).matches()) {
       throw new FormatException(
           where + ".resources.limits[" + resource + "]: \"" + clip(text) + "\" must be a quantity");
     }

@@ -166,7 +166,7 @@ class PodMutatorTest {
   }
 
   @ParameterizedTest(name = "{0} must be a quantity")
-  @CsvSource({"abc", "''", "1e999999999", "0x10", "--1", "."})
+  @CsvSource({"abc", "''", "1e999999999", "0x10", "--1", ".", "e2", "-E2", ".e1", "2e"})
   void namesAFieldOfWrongForm(String amount) {
     ObjectNode pod =
         pod(
