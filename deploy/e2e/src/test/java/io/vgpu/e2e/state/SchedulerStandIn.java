@@ -4,11 +4,12 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
@@ -72,13 +73,12 @@ final class SchedulerStandIn {
     return new Filtered(fits, refused, answer.path("Error").asString(""));
   }
 
+  /** As kube-scheduler does: a node without a score has 0. */
   private String best(Pod pod, List<String> nodes) throws IOException {
-    JsonNode scores = JSON.readTree(extender.post("prioritize", args(pod, nodes)));
-    return StreamSupport.stream(scores.spliterator(), false)
-        .max(Comparator.comparingInt(s -> s.path("Score").asInt()))
-        .orElseThrow()
-        .path("Host")
-        .asString();
+    Map<String, Integer> scores = new HashMap<>();
+    JSON.readTree(extender.post("prioritize", args(pod, nodes)))
+        .forEach(s -> scores.put(s.path("Host").asString(), s.path("Score").asInt()));
+    return Collections.max(nodes, Comparator.comparingInt(n -> scores.getOrDefault(n, 0)));
   }
 
   /** The error, empty on success. */
