@@ -176,49 +176,34 @@ public enum AgentMeters implements Meter {
       List.of("result"),
       "askers looked up with the API server: allowed, denied, failed, or busy because too many are under way");
 
-  private final String exposedName;
-  private final Kind kind;
-  private final List<String> labels;
-  private final String meaning;
+  private final Family family;
 
   AgentMeters(String exposedName, Kind kind, List<String> labels, String meaning) {
-    this.exposedName = exposedName;
-    this.kind = kind;
-    this.labels = labels;
-    this.meaning = meaning;
+    this.family = new Family(exposedName, kind, labels, meaning);
   }
 
   @Override
-  public String exposedName() {
-    return exposedName;
-  }
-
-  @Override
-  public Kind kind() {
-    return kind;
-  }
-
-  @Override
-  public List<String> labels() {
-    return labels;
-  }
-
-  @Override
-  public String meaning() {
-    return meaning;
+  public Family family() {
+    return family;
   }
 
   /** The counter with these label values, in the order of {@link #labels}. */
   public Counter counter(MeterRegistry registry, String... values) {
-    if (kind != Kind.COUNTER || values.length != labels.size()) {
+    if (kind() != Kind.COUNTER || values.length != labels().size()) {
       throw new IllegalArgumentException(
-          exposedName + " is a " + kind + " with labels " + labels + ", given " + values.length);
+          exposedName()
+              + " is a "
+              + kind()
+              + " with labels "
+              + labels()
+              + ", given "
+              + values.length);
     }
     Tags tags = Tags.empty();
     for (int i = 0; i < values.length; i++) {
-      tags = tags.and(labels.get(i), values[i]);
+      tags = tags.and(labels().get(i), values[i]);
     }
-    String name = exposedName.substring(0, exposedName.length() - "_total".length());
-    return Counter.builder(name).description(meaning).tags(tags).register(registry);
+    String name = exposedName().substring(0, exposedName().length() - "_total".length());
+    return Counter.builder(name).description(meaning()).tags(tags).register(registry);
   }
 }

@@ -271,35 +271,14 @@ public enum DeviceMeters implements Meter {
             "pod_namespace", "pod_name", "container_name", "vdevice_idx", "device_uuid", "node");
   }
 
-  private final String exposedName;
-  private final Kind kind;
-  private final List<String> labels;
-  private final String meaning;
+  private final Family family;
 
   DeviceMeters(String exposedName, Kind kind, List<String> labels, String meaning) {
-    this.exposedName = exposedName;
-    this.kind = kind;
-    this.labels = labels;
-    this.meaning = meaning;
+    this.family = new Family(exposedName, kind, labels, meaning);
   }
 
   @Override
-  public String exposedName() {
-    return exposedName;
-  }
-
-  @Override
-  public Kind kind() {
-    return kind;
-  }
-
-  @Override
-  public List<String> labels() {
-    return labels;
-  }
-
-  @Override
-  public String meaning() {
-    return meaning;
+  public Family family() {
+    return family;
   }
 }

@@ -12,13 +12,30 @@ public interface Meter {
     INFO
   }
 
-  /** The name in a scrape; a timer's is followed by {@code _count}, {@code _sum}, {@code _max}. */
-  String exposedName();
+  /**
+   * What is documented of it.
+   *
+   * @param exposedName the name in a scrape; a timer's is followed by {@code _count}, {@code _sum},
+   *     {@code _max}
+   * @param labels label keys, beside {@code service="vGPU"}, which every series carries
+   */
+  record Family(String exposedName, Kind kind, List<String> labels, String meaning) {}
 
-  Kind kind();
+  Family family();
 
-  /** Label keys, beside {@code service="vGPU"}, which every series carries. */
-  List<String> labels();
+  default String exposedName() {
+    return family().exposedName();
+  }
 
-  String meaning();
+  default Kind kind() {
+    return family().kind();
+  }
+
+  default List<String> labels() {
+    return family().labels();
+  }
+
+  default String meaning() {
+    return family().meaning();
+  }
 }
