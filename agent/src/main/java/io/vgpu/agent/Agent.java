@@ -17,6 +17,7 @@ import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.DriverInfo;
 import io.vgpu.agent.gpu.GpuDriver;
 import io.vgpu.agent.gpu.GpuDriverException;
+import io.vgpu.agent.gpu.GpuHealthVerticle;
 import io.vgpu.agent.gpu.NodeGpus;
 import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.gpu.nvml.NvmlGpuDriver;
@@ -64,6 +65,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -271,8 +273,9 @@ public final class Agent {
             config.shim().library(),
             Version.current(),
             new Mounts()::ensureTmpfs);
-    new CardWatch(config, driver, inventory, samples, lanes, bus, meters, clock)
-        .start(v -> deploy(vertx, v), gpus, Optional.of(installed.bootIdHash()));
+    GpuHealthVerticle health =
+        new CardWatch(config, driver, inventory, samples, lanes, bus, meters, clock)
+            .start(v -> deploy(vertx, v), gpus, Optional.of(installed.bootIdHash()));
     ShimVerticle shim =
         new ShimVerticle(
             config.shim().paths(),
@@ -363,13 +366,21 @@ public final class Agent {
             meters));
     // beside another agent, prepared is ready: what is missing from here on the plugin says
     readiness.started();
-    await(plugin.start());
-    registration.start(
-        verticle -> deployOwn(vertx, "registration", verticle),
-        () -> Lanes.registry(vertx, meters),
-        shim,
-        plugin::containerName,
-        meters);
+    AtomicBoolean ours = new AtomicBoolean();
+    await(
+        plugin.start(
+            () -> {
+              ours.set(true);
+              health.keepNotes();
+            }));
+    if (ours.get()) { // not when it was told to end while it waited
+      registration.start(
+          verticle -> deployOwn(vertx, "registration", verticle),
+          () -> Lanes.registry(vertx, meters),
+          shim,
+          plugin::containerName,
+          meters);
+    }
   }
 
   /** What containers use and pods hold, as series and as news. */

@@ -37,9 +37,11 @@ record CardWatch(
 
   /**
    * Health first: what was wrong before a restart is so before anybody is told of cards. {@code
-   * boot}: where the agent keeps notes, the hash of the kernel's boot id.
+   * boot}: where the agent keeps notes, the hash of the kernel's boot id. They are kept once {@link
+   * GpuHealthVerticle#keepNotes} was called.
    */
-  void start(Consumer<VerticleBase> deploy, List<PhysicalGpu> gpus, Optional<Long> boot) {
+  GpuHealthVerticle start(
+      Consumer<VerticleBase> deploy, List<PhysicalGpu> gpus, Optional<Long> boot) {
     HealthMeters counted = new HealthMeters(meters);
     GpuHealthVerticle health =
         new GpuHealthVerticle(
@@ -61,6 +63,7 @@ record CardWatch(
                         meters, Integer.toString(card), outcome.name().toLowerCase(Locale.ROOT))
                     .increment(),
             health::see));
+    return health;
   }
 
   private GpuHealthVerticle.Terms terms(Optional<Long> boot) {

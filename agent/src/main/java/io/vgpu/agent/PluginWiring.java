@@ -193,11 +193,15 @@ final class PluginWiring {
         DevicePluginConfig.START_LIMIT);
   }
 
-  /** Notes and files in order first, then registration. */
-  Future<?> start() {
+  /** Notes and files in order first, then registration; {@code ours} runs when it is our turn. */
+  Future<?> start(Runnable ours) {
     nodePods.start(pod -> plugin.podGone());
     // first: a pod that asks for slots may ask for these too
-    return plugin.start(plain::start);
+    return plugin.start(
+        () -> {
+          plain.start();
+          ours.run();
+        });
   }
 
   /** Ends serving, then what served it. */

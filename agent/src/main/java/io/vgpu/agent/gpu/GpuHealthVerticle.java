@@ -67,6 +67,7 @@ public final class GpuHealthVerticle extends VerticleBase {
   private final Counter counter;
   private final Map<GpuUuid, CardHealth> health = new ConcurrentHashMap<>(); // written on the loop
   private HealthNotes written = HealthNotes.NONE;
+  private boolean keeping;
   private boolean stopped;
 
   public GpuHealthVerticle(
@@ -115,6 +116,18 @@ public final class GpuHealthVerticle extends VerticleBase {
   /** What was seen of a card or MIG slice. Any thread, after the deployment. */
   public void see(GpuUuid device, Evidence evidence) {
     context.runOnContext(v -> seen(device, evidence));
+  }
+
+  /**
+   * From now on faults are written down. Not before it is this agent's turn: beside one that still
+   * serves, two would write one file (ADR 0022). Any thread, after the deployment.
+   */
+  public void keepNotes() {
+    context.runOnContext(
+        v -> {
+          keeping = true;
+          keep();
+        });
   }
 
   /** How it stands with a card or slice. Any thread. */
@@ -260,7 +273,7 @@ public final class GpuHealthVerticle extends VerticleBase {
           }
         });
     HealthNotes notes = new HealthNotes(terms.boot(), bad);
-    if (terms.notes().isPresent() && !notes.equals(written)) {
+    if (keeping && terms.notes().isPresent() && !notes.equals(written)) {
       written = notes;
       terms
           .notes()

@@ -188,12 +188,19 @@ class GpuVerticlesTest {
             new Lane(vertx, "files", 16, Duration.ofSeconds(5), meters),
             Clock.systemUTC());
     BlockingQueue<GpuHealthChanged> changes = changes();
-    health(XidRules.parse("", ""), Optional.of(notes));
+    GpuHealthVerticle health = health(XidRules.parse("", ""), Optional.of(notes));
+    driver.post(new HealthEvent.Xid(Optional.of(FakeGpuDriver.uuid(0)), 62));
+    take(changes);
+    assertThat(await(notes.load())).as("another agent still serves").isEqualTo(HealthNotes.NONE);
+    health.keepNotes();
     driver.post(new HealthEvent.Xid(Optional.of(FakeGpuDriver.uuid(1)), 79));
     take(changes);
     HealthNotes kept = await(notes.load());
     assertThat(kept.after(77))
-        .containsExactly(Map.entry(FakeGpuDriver.uuid(1), new HealthNotes.Note("XID 79", true, 1)));
+        .as("also what was seen while it was not our turn")
+        .containsOnly(
+            Map.entry(FakeGpuDriver.uuid(0), new HealthNotes.Note("XID 62", false, 1)),
+            Map.entry(FakeGpuDriver.uuid(1), new HealthNotes.Note("XID 79", true, 1)));
 
     NodeGpus again =
         new NodeGpus(driver.discover(), NodeConfig.DEFAULT, Optional.empty(), DeviceSelection.NONE);
