@@ -5,8 +5,8 @@ import io.vgpu.e2e.burst.Finding.Check;
 import io.vgpu.model.ContainerClaim;
 import io.vgpu.model.ContainerKind;
 import io.vgpu.model.PodClaim;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -121,9 +121,16 @@ final class DeviceAudit {
         && history.named(running.pod()).getLast().uid().equals(running.uid());
   }
 
-  /** Missing ids are a breach, but not of pods that were bound before a gap ended. */
-  List<Finding> missing(Collection<Running> missing, Optional<Gap> gap) {
-    return missing.stream()
+  /**
+   * Missing ids are a breach, but not of pods that were bound before a gap ended, nor of containers
+   * that, as it turned out, had ended before: the API may hear of that many seconds late.
+   *
+   * @param missing who lacked ids, and since when
+   */
+  List<Finding> missing(Map<Running, Instant> missing, Optional<Gap> gap) {
+    return missing.entrySet().stream()
+        .filter(e -> !hadEnded(e.getKey(), e.getValue()))
+        .map(Map.Entry::getKey)
         .filter(r -> !isExcused(r, gap))
         .map(
             r ->
@@ -133,6 +140,15 @@ final class DeviceAudit {
                     "container %s/%s runs, but the kubelet knows no device of it"
                         .formatted(r.pod(), r.container())))
         .toList();
+  }
+
+  /** The runtime's seconds are whole: 5 is any moment up to 6. */
+  private boolean hadEnded(Running running, Instant at) {
+    return history
+        .byUid(running.uid())
+        .map(p -> p.last().ended().get(running.container()))
+        .filter(end -> !end.isAfter(at))
+        .isPresent();
   }
 
   private boolean isExcused(Running running, Optional<Gap> gap) {

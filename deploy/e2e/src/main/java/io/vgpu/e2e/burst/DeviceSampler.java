@@ -6,6 +6,7 @@ import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.agent.kubelet.PodResources;
 import io.vgpu.claim.Names;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,12 +48,13 @@ final class DeviceSampler implements AutoCloseable {
       listed = resources.list(LIMIT);
     } catch (StatusRuntimeException e) {
       unanswered++;
+      missing.noAnswer();
       return;
     }
     List<ListedPod> ours = listed.stream().filter(p -> p.namespace().equals(namespace)).toList();
     answers++;
     ids += ours.stream().flatMap(p -> p.devices().values().stream()).mapToLong(s -> s.size()).sum();
-    missing.answer(audit.missing(ours, before), elapsedMs.getAsLong());
+    missing.answer(audit.missing(ours, before), Clock.systemUTC().instant());
     for (Finding finding : audit.check(ours, elapsedMs.getAsLong())) {
       if (!findings.contains(finding)) {
         findings.add(finding);

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.vgpu.claim.Names;
 import io.vgpu.kube.PodDemands;
 import io.vgpu.model.PodDemand;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param replaces the UID of the pod in whose place our rescheduler made it
  * @param marked whether the agent marked it as refused, or a container waits with our refusal
  * @param running names of its running containers
+ * @param ended when its containers that are at their end ended, by the runtime's clock in whole
+ *     seconds
  * @param brokenOff whether a kubelet that was killed broke off the start of one of its containers,
  *     or lost sight of it: such a pod has failed, but not for want of devices
  */
@@ -40,6 +43,7 @@ record PodFact(
     boolean gated,
     boolean marked,
     Set<String> running,
+    Map<String, Instant> ended,
     boolean brokenOff,
     PodDemand demand,
     Map<String, String> annotations) {
@@ -74,6 +78,11 @@ record PodFact(
             .filter(c -> c.getState() != null && c.getState().getRunning() != null)
             .map(ContainerStatus::getName)
             .collect(Collectors.toUnmodifiableSet()),
+        statuses(pod)
+            .filter(c -> finishedAt(c).isPresent())
+            .collect(
+                Collectors.toUnmodifiableMap(
+                    ContainerStatus::getName, c -> finishedAt(c).orElseThrow())),
         statuses(pod).anyMatch(PodFact::wasBrokenOff),
         PodDemands.of(pod, NAMES),
         Map.copyOf(annotations));
@@ -110,6 +119,13 @@ record PodFact(
         && (text(end.getReason()).equals("ContainerStatusUnknown")
             || text(end.getReason()).equals("StartError")
                 && text(end.getMessage()).contains("context canceled"));
+  }
+
+  private static Optional<Instant> finishedAt(ContainerStatus c) {
+    var end = c.getState() == null ? null : c.getState().getTerminated();
+    return end == null || end.getFinishedAt() == null
+        ? Optional.empty() // lost sight of: nobody knows when
+        : Optional.of(Instant.parse(end.getFinishedAt()));
   }
 
   private static boolean waitsRefused(Pod pod) {

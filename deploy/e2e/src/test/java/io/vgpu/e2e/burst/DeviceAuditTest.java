@@ -7,14 +7,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.model.ContainerDemand;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class DeviceAuditTest {
+  private static final Instant ASKED = Instant.ofEpochMilli(100_500);
+
   private final Histories h = new Histories();
   private final DeviceAudit audit = new DeviceAudit(h.history);
   private final ContainerDemand two = app("main", 2, 10, 1000);
@@ -34,7 +38,10 @@ class DeviceAuditTest {
   private List<String> check(Optional<Gap> gap, ListedPod... pods) {
     List<ListedPod> listed = List.of(pods);
     List<Finding> findings = new ArrayList<>(audit.check(listed, 1_000));
-    findings.addAll(audit.missing(audit.missing(listed, audit.running()), gap));
+    Map<DeviceAudit.Running, Instant> missing =
+        audit.missing(listed, audit.running()).stream()
+            .collect(Collectors.toMap(r -> r, r -> ASKED));
+    findings.addAll(audit.missing(missing, gap));
     return findings.stream().map(Finding::text).toList();
   }
 
@@ -94,6 +101,18 @@ class DeviceAuditTest {
     assertThat(check(listed("p"))).hasSize(1);
     assertThat(check(Optional.of(new Gap(5, 15)), listed("p"))).hasSize(1);
     assertThat(check(Optional.of(new Gap(500, 700)), listed("p"))).isEmpty();
+  }
+
+  @Test
+  void containerThatTheApiHeardLateOfIsExcusedOnlyIfItHadEndedByThen() {
+    Histories.Life pod = h.pod("a", "p", two).bound(claim(two, 1, 2)).running("main");
+    var missing = Map.of(audit.running().getFirst(), ASKED);
+    pod.ended("main", ASKED.plusMillis(500));
+    assertThat(audit.missing(missing, Optional.empty())).hasSize(1);
+    pod.ended("main", ASKED.minusMillis(500));
+    assertThat(audit.missing(missing, Optional.empty())).isEmpty();
+    pod.running("main");
+    assertThat(audit.missing(missing, Optional.empty())).hasSize(1);
   }
 
   @Test

@@ -10,6 +10,7 @@ import io.vgpu.model.GpuUuid;
 import io.vgpu.model.MemoryMiB;
 import io.vgpu.model.PodClaim;
 import io.vgpu.model.PodDemand;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,7 @@ final class Histories {
             false,
             false,
             Set.of(),
+            Map.of(),
             false,
             new PodDemand(
                 containers.length == 0 ? List.of(app("main", 1, 10, 1000)) : List.of(containers)),
@@ -109,6 +111,25 @@ final class Histories {
       return tell(with(phased("Running"), false, Set.of(containers), false), false);
     }
 
+    /** The API server hears that it has ended, at that time. */
+    Life ended(String container, Instant at) {
+      PodFact f = phased(fact.phase());
+      Map<String, Instant> ended = Map.of(container, at);
+      return tell(
+          fact(
+              f,
+              f.phase(),
+              f.node(),
+              f.claim(),
+              f.replaces(),
+              false,
+              Set.of(),
+              ended,
+              false,
+              f.annotations()),
+          false);
+    }
+
     Life phase(String phase) {
       return tell(phased(phase), false);
     }
@@ -148,6 +169,7 @@ final class Histories {
           f.replaces(),
           marked,
           running,
+          Map.of(),
           brokenOff,
           f.annotations());
     }
@@ -161,13 +183,15 @@ final class Histories {
           f.replaces(),
           f.marked(),
           f.running(),
+          f.ended(),
           f.brokenOff(),
           annotations);
     }
 
     private PodFact with(
         String phase, Optional<String> node, Optional<String> claim, Optional<String> replaces) {
-      return fact(fact, phase, node, claim, replaces, false, Set.of(), false, fact.annotations());
+      return fact(
+          fact, phase, node, claim, replaces, false, Set.of(), Map.of(), false, fact.annotations());
     }
 
     private static PodFact fact(
@@ -178,6 +202,7 @@ final class Histories {
         Optional<String> replaces,
         boolean marked,
         Set<String> running,
+        Map<String, Instant> ended,
         boolean brokenOff,
         Map<String, String> annotations) {
       return new PodFact(
@@ -194,6 +219,7 @@ final class Histories {
           false,
           marked,
           running,
+          ended,
           brokenOff,
           of.demand(),
           annotations);
