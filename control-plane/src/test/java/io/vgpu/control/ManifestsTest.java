@@ -10,7 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -129,6 +131,37 @@ class ManifestsTest {
     assertThat(text("rbac.yaml"))
         .contains("kind: Namespace\nmetadata: {name: " + command.copiesNamespace + "}")
         .contains("resourceNames: [" + Names.CONTROLLER_LEASE + "]");
+  }
+
+  /** What lies on every GPU node must not be able to end, make or move anybody's pods. */
+  @Test
+  void theAgentMayReadAndMarkPodsAndNothingMore_13_39() throws IOException {
+    String role =
+        found(
+                "(?s)kind: ClusterRole\nmetadata: \\{name: vgpu-manager-agent\\}\nrules:\n(.*?)\n---",
+                "rbac.yaml")
+            .iterator()
+            .next();
+    Map<String, Set<String>> verbs = new TreeMap<>();
+    Matcher rule = Pattern.compile("resources: \\[(.*?)\\], verbs: \\[(.*?)\\]").matcher(role);
+    while (rule.find()) {
+      for (String resource : rule.group(1).split(", ", -1)) {
+        verbs.computeIfAbsent(resource, r -> new TreeSet<>()).addAll(words(rule.group(2)));
+      }
+    }
+    assertThat(verbs)
+        .isEqualTo(
+            Map.of(
+                "pods", Set.of("get", "list", "watch", "patch"),
+                "nodes", Set.of("get", "patch"),
+                "nodes/status", Set.of("patch"),
+                "nodes/pods", Set.of("get"),
+                "events", Set.of("create")));
+    assertThat(role.lines().filter(l -> l.startsWith("- "))).hasSize(verbs.size());
+  }
+
+  private static Set<String> words(String list) {
+    return Set.of(list.split(", ", -1));
   }
 
   private static Set<String> found(String pattern, String manifest) throws IOException {

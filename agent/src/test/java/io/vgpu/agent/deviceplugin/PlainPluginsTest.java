@@ -9,6 +9,7 @@ import io.vgpu.agent.kubelet.FakeKubelet;
 import io.vgpu.event.VgpuEvent.GpuHealthChanged;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.model.NodeConfig;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -91,6 +92,22 @@ class PlainPluginsTest {
     assertThat(registration.getResourceName()).isEqualTo(MEMORY);
     assertThat(registration.getEndpoint()).isEqualTo("nvidia-vgpu-memory.sock");
     assertThat(kubelet.nextList()).hasSize(24);
+    plugins.stop();
+  }
+
+  @Test
+  void aResourceThatCannotListenTakesNoOtherWithItAndComesWhenItCan_13_22() throws Exception {
+    Path taken = kubelet.pluginDir().resolve("nvidia-vgpu-core.sock");
+    Files.createDirectories(taken.resolve("somebody's")); // no rename onto that
+    PlainPlugins plugins = plugins(true, true);
+
+    assertThat(kubelet.nextRegistration().getResourceName()).isEqualTo(MEMORY);
+    assertThat(kubelet.nextList()).hasSize(24);
+    assertThat(plugins.missing()).containsExactly(CORES + " registered with the kubelet");
+
+    Files.delete(taken.resolve("somebody's"));
+    Files.delete(taken);
+    assertThat(kubelet.nextRegistration().getResourceName()).isEqualTo(CORES);
     plugins.stop();
   }
 
