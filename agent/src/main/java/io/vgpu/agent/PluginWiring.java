@@ -17,6 +17,7 @@ import io.vgpu.agent.kube.NodePods;
 import io.vgpu.agent.kube.NodeSelf;
 import io.vgpu.agent.kube.PodWriter;
 import io.vgpu.agent.kube.WatchedNodePods;
+import io.vgpu.agent.shim.Libraries;
 import io.vgpu.agent.shim.Partitions;
 import io.vgpu.agent.shim.ShimFolders;
 import io.vgpu.agent.shim.ShimWriter;
@@ -103,6 +104,10 @@ final class PluginWiring {
                 config.names(),
                 inventory,
                 shim,
+                new Libraries(
+                    config.shim().paths().managerDir(),
+                    config.shim().library(),
+                    String.valueOf(installed.hostLibrary().getFileName())),
                 partitions,
                 injection,
                 seal,

@@ -33,9 +33,11 @@ import java.util.stream.Stream;
  * arguments, changes nothing, fails closed.
  *
  * @param seal the present keys
+ * @param library file name of the library that containers get from now on
  * @param honor gate HonorPreAllocatedDeviceIDs: false stops preferring, identity stays
  */
-record ClaimResolver(String node, Names names, Supplier<ClaimSeal> seal, boolean honor) {
+record ClaimResolver(
+    String node, Names names, Supplier<ClaimSeal> seal, String library, boolean honor) {
   /** What the kubelet offers. */
   record Offer(List<String> available, List<String> mustInclude, int size) {}
 
@@ -317,7 +319,7 @@ record ClaimResolver(String node, Names names, Supplier<ClaimSeal> seal, boolean
           Reason.CLAIM_UNSATISFIABLE,
           "container " + container + " claims " + claim.get().uuids() + " and is given " + ids);
     }
-    PodEntry attached = entry.with(container, ids, Stage.ATTACHED);
+    PodEntry attached = entry.attached(container, ids, library);
     return Outcome.given(new Allocation(attached, claim.get(), ledger.with(attached)));
   }
 

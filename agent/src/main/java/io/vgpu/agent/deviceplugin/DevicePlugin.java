@@ -17,6 +17,7 @@ import io.vgpu.agent.kubelet.OpenStreams;
 import io.vgpu.agent.kubelet.PodResources;
 import io.vgpu.agent.notes.Checkpoint;
 import io.vgpu.agent.notes.Tenure;
+import io.vgpu.agent.shim.Libraries;
 import io.vgpu.agent.shim.Partitions;
 import io.vgpu.agent.shim.ShimWriter;
 import io.vgpu.claim.ClaimSeal;
@@ -59,6 +60,8 @@ public final class DevicePlugin {
   /**
    * Who it works with.
    *
+   * @param libraries those in the manager directory; its current one is what {@code
+   *     config.hostLibrary} names
    * @param partitions cards that MPS partitions
    * @param injection brings cards into containers
    * @param seal the present claim keys; asked each time, because keys rotate
@@ -72,6 +75,7 @@ public final class DevicePlugin {
       Names names,
       GpuInventory inventory,
       ShimWriter shim,
+      Libraries libraries,
       Partitions partitions,
       Injection injection,
       Supplier<ClaimSeal> seal,
@@ -139,7 +143,12 @@ public final class DevicePlugin {
     this.books = new Books(checkpoint);
     this.views = new PodViews(podResources, with.kubeletPods(), with.nodePods(), with.meters());
     ClaimResolver resolver =
-        new ClaimResolver(config.node(), names, with.seal(), config.honorPreAllocated());
+        new ClaimResolver(
+            config.node(),
+            names,
+            with.seal(),
+            with.libraries().current(),
+            config.honorPreAllocated());
     ContainerFiles containerFiles =
         new ContainerFiles(
             with.shim(), with.inventory(), with.nodePolicy(), with.partitions().cards());
@@ -163,6 +172,7 @@ public final class DevicePlugin {
             views,
             with.nodePods(),
             with.shim(),
+            with.libraries(),
             success,
             startUp,
             kubelet,
@@ -247,6 +257,7 @@ public final class DevicePlugin {
               log.info("notes read [pods: {}]", ledger.pods().size());
               return onThread(
                   () -> {
+                    restoreLibrary();
                     ours.run();
                     if (begun.isHandedOver()) {
                       takeOver(begun);
@@ -256,6 +267,14 @@ public final class DevicePlugin {
                     }
                   });
             });
+  }
+
+  private void restoreLibrary() {
+    try {
+      with.libraries().restore();
+    } catch (IOException e) {
+      log.error("containers cannot start: their library is not there [cause: {}]", e.toString());
+    }
   }
 
   /** What would cost time in the gap is done now: socket, classes, connections. */

@@ -3,6 +3,7 @@ package io.vgpu.agent.deviceplugin;
 import io.vgpu.model.PodRef;
 import io.vgpu.model.Reason;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -48,6 +49,22 @@ record Ledger(Map<String, PodEntry> pods, Map<String, Refusal> refused) {
   /** Entries whose containers run or may come to run. */
   Collection<PodEntry> standing() {
     return pods.values().stream().filter(e -> !e.ended() && !isRefused(e.pod().uid())).toList();
+  }
+
+  /**
+   * File names of the libraries that containers have mounted, or will at their next start; empty
+   * when some container's is not known.
+   */
+  Optional<Set<String>> librariesInUse() {
+    Set<String> libraries = new HashSet<>();
+    for (PodEntry e : pods.values()) {
+      for (PodEntry.Held h : e.held().values()) {
+        if (!e.ended() && h.stage() == PodEntry.Stage.ATTACHED) {
+          libraries.add(h.library());
+        }
+      }
+    }
+    return libraries.contains("") ? Optional.empty() : Optional.of(libraries);
   }
 
   /**

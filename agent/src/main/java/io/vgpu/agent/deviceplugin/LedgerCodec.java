@@ -95,6 +95,7 @@ final class LedgerCodec {
               ObjectNode one = held.putObject(container);
               one.put("stage", h.stage().name());
               one.put("asked", h.asked());
+              one.put("library", h.library());
               ArrayNode ids = one.putArray("ids");
               h.ids().stream().sorted().forEach(ids::add);
             });
@@ -166,7 +167,8 @@ final class LedgerCodec {
           new Held(
               ids,
               Stage.valueOf(string(h.getValue(), "stage")),
-              h.getValue().path("asked").asBoolean(false)));
+              h.getValue().path("asked").asBoolean(false),
+              h.getValue().path("library").asString("")));
     }
     return new PodEntry(
         pod(o),

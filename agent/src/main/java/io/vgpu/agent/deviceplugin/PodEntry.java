@@ -39,8 +39,10 @@ record PodEntry(
    * @param asked the kubelet asked before a start: a container that has started without that was
    *     started without its devices, by a kubelet that lost its checkpoint before we were
    *     registered again
+   * @param library file name of the library that its mounts name, at each of its starts too; empty
+   *     where that is not known: before Allocate, from the kubelet's word, of an older release
    */
-  record Held(Set<String> ids, Stage stage, boolean asked) {
+  record Held(Set<String> ids, Stage stage, boolean asked, String library) {
     Held {
       ids = Set.copyOf(ids);
     }
@@ -124,18 +126,27 @@ record PodEntry(
   }
 
   PodEntry with(String container, Set<String> ids, Stage stage) {
+    return with(container, ids, stage, "");
+  }
+
+  /** Allocate is answered with a mount of this library. */
+  PodEntry attached(String container, Set<String> ids, String library) {
+    return with(container, ids, Stage.ATTACHED, library);
+  }
+
+  private PodEntry with(String container, Set<String> ids, Stage stage, String library) {
     Map<String, Held> more = new LinkedHashMap<>(held);
     Held before = held.get(container);
     // the kubelet may admit a pod anew that runs: what it asked before stays true of the same ids
     boolean asked = before != null && before.asked() && before.ids().equals(ids);
-    more.put(container, new Held(ids, stage, asked));
+    more.put(container, new Held(ids, stage, asked, library));
     return new PodEntry(pod, claim, seal, policy, latency, order, more, ended);
   }
 
   /** The kubelet asked whether the container may start. */
   PodEntry asAsked(String container) {
     Map<String, Held> more = new LinkedHashMap<>(held);
-    more.computeIfPresent(container, (c, h) -> new Held(h.ids(), h.stage(), true));
+    more.computeIfPresent(container, (c, h) -> new Held(h.ids(), h.stage(), true, h.library()));
     return new PodEntry(pod, claim, seal, policy, latency, order, more, ended);
   }
 

@@ -2,6 +2,7 @@ package io.vgpu.agent.deviceplugin;
 
 import io.vgpu.agent.kube.NodePod;
 import io.vgpu.agent.kube.NodePods;
+import io.vgpu.agent.shim.Libraries;
 import io.vgpu.agent.shim.ShimWriter;
 import io.vgpu.agent.shim.ShimWriter.Owner;
 import io.vgpu.claim.Names;
@@ -9,10 +10,13 @@ import io.vgpu.event.VgpuEvent.ClaimReleased;
 import io.vgpu.event.wire.EventBusPort;
 import io.vgpu.model.ContainerRef;
 import io.vgpu.model.Reason;
+import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -48,6 +52,7 @@ final class Reconciler {
   private final PodViews views;
   private final NodePods nodePods;
   private final ShimWriter shim;
+  private final Libraries libraries;
   private final SuccessMarker success;
   private final StartUp startUp;
   private final KubeletLife kubelet;
@@ -57,6 +62,7 @@ final class Reconciler {
   private final LongSupplier nanoTime;
   private final Semaphore news = new Semaphore(0);
   private volatile boolean stopped;
+  private boolean librariesTidy;
   private @Nullable Thread thread;
 
   Reconciler(
@@ -66,6 +72,7 @@ final class Reconciler {
       PodViews views,
       NodePods nodePods,
       ShimWriter shim,
+      Libraries libraries,
       SuccessMarker success,
       StartUp startUp,
       KubeletLife kubelet,
@@ -79,6 +86,7 @@ final class Reconciler {
     this.views = views;
     this.nodePods = nodePods;
     this.shim = shim;
+    this.libraries = libraries;
     this.success = success;
     this.startUp = startUp;
     this.kubelet = kubelet;
@@ -162,6 +170,7 @@ final class Reconciler {
       }
     }
     before.standing().stream().filter(PodEntry::complete).forEach(this::markIfMissing);
+    tidyLibraries();
   }
 
   private void forget(Ledger before, PodView view, Deadline deadline) {
@@ -205,6 +214,7 @@ final class Reconciler {
   }
 
   private void release(PodEntry entry, Deadline deadline) {
+    librariesTidy = false;
     for (String container : entry.held().keySet()) {
       if (removed(entry.pod().uid(), container, deadline) && entry.attached(container)) {
         bus.publish(
@@ -241,6 +251,23 @@ final class Reconciler {
       return false;
     }
     return true;
+  }
+
+  /** After a start, and when a container went: it may have been the last one of its version. */
+  private void tidyLibraries() {
+    Optional<Set<String>> used = books.ledger().librariesInUse();
+    if (librariesTidy || used.isEmpty()) {
+      return;
+    }
+    try {
+      List<String> removed = libraries.removeUnused(used.get());
+      librariesTidy = true;
+      if (!removed.isEmpty()) {
+        log.info("libraries that no container has are removed [files: {}]", removed);
+      }
+    } catch (IOException e) {
+      log.warn("libraries that no container has stay for now [cause: {}]", e.toString());
+    }
   }
 
   private void markIfMissing(PodEntry entry) {

@@ -123,7 +123,11 @@ class DevicePluginFuzzTest {
     Arbitrary<Map<String, Held>> held =
         Arbitraries.maps(
                 Arbitraries.of("main", "side"),
-                Combinators.combine(ids, Arbitraries.of(Stage.class), Arbitraries.of(true, false))
+                Combinators.combine(
+                        ids,
+                        Arbitraries.of(Stage.class),
+                        Arbitraries.of(true, false),
+                        Arbitraries.of("", "libvgpu-control.so.1"))
                     .as(Held::new))
             .ofMaxSize(2);
     Arbitrary<List<Turn>> order =

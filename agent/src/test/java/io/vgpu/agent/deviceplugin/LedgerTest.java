@@ -37,6 +37,18 @@ class LedgerTest {
   }
 
   @Test
+  void librariesInUseAreToldOnlyWhenAllAreKnown() {
+    TestPod pod = TestPod.of("p", sidecar("side", 0), app("main", 1));
+    Ledger unknown = refusedHalfWay();
+    assertThat(unknown.librariesInUse()).as("a note of an older release").isEmpty();
+    PodEntry entry = unknown.entry(pod.ref().uid()).orElseThrow();
+    Ledger known = unknown.with(entry.attached("side", Set.of(RUNS_ON), "so.1"));
+    assertThat(known.librariesInUse()).contains(Set.of("so.1"));
+    assertThat(LedgerCodec.decode(LedgerCodec.encode(known))).isEqualTo(known);
+    assertThat(known.withEnded(e -> true).librariesInUse()).contains(Set.of());
+  }
+
+  @Test
   void aRefusedPodKeepsWhatItsContainersMayRunOnUntilItIsOver() {
     Ledger ledger = refusedHalfWay();
     assertThat(ledger.heldByAnother(RUNS_ON, "other")).isTrue();

@@ -14,6 +14,7 @@ import io.vgpu.agent.kube.NodePods;
 import io.vgpu.agent.kube.PodMemory;
 import io.vgpu.agent.kube.PodWriter;
 import io.vgpu.agent.kubelet.FakeKubelet;
+import io.vgpu.agent.shim.Libraries;
 import io.vgpu.agent.shim.Partitions;
 import io.vgpu.event.EventTypes;
 import io.vgpu.event.VgpuEvent;
@@ -78,6 +79,9 @@ final class Rig {
   /** The registration socket's directory on the host, where the gate is on. */
   Optional<Path> registry = Optional.empty();
 
+  /** What the next agent gives to containers. */
+  String library = "libvgpu-control.so.1";
+
   /** Cards of the next agent that MPS partitions. */
   Partitions partitions = Partitions.NONE;
 
@@ -96,6 +100,7 @@ final class Rig {
   Rig(Path dir, int cards) throws Exception {
     this.inventory = new FixedInventory(cards, new NodeConfig(4, 1, 1, 1));
     this.dir = Files.createDirectories(dir);
+    Files.writeString(dir.resolve("lib.so"), "built");
     this.client = api.client(dir);
     this.kubelet = new FakeKubelet(dir, TestPod.NAMES.vgpuNumber(), 7);
     this.files = new Lane(vertx, "files", 64, Duration.ofSeconds(5), meters);
@@ -138,7 +143,7 @@ final class Rig {
             DevicePluginConfig.ENDPOINT,
             kubelet.podResourcesSocket(),
             dir.resolve("manager"),
-            Path.of("/etc/vgpu-manager/libvgpu-control.so.1"),
+            Path.of("/etc/vgpu-manager", library),
             Path.of("/etc/vgpu-manager/ld.so.preload"),
             registry,
             served,
@@ -153,6 +158,7 @@ final class Rig {
             TestPod.NAMES,
             inventory,
             shim,
+            new Libraries(dir.resolve("manager"), dir.resolve("lib.so"), library),
             partitions,
             injection(Set.of(ListStrategy.ENVVAR), Files::exists),
             () -> TestPod.SEAL,
@@ -312,6 +318,11 @@ final class Rig {
                                 k.ref().uid() + "/" + c.name(),
                                 kubelet.held(k.ref().uid(), c.name()))));
     return held;
+  }
+
+  /** The library of this name on the node. */
+  Path library(String name) {
+    return dir.resolve("manager").resolve(name);
   }
 
   List<Path> managerFiles() throws Exception {

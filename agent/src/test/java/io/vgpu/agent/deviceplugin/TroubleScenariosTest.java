@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -297,6 +298,30 @@ class TroubleScenariosTest extends RigTest {
     assertThat(rig.fact(ClaimReleased.class)).isNotNull();
     assertThat(rig.shim.files).isEmpty();
     assertThat(LedgerCodec.decode(Files.readString(rig.checkpointFile())).pods()).isEmpty();
+  }
+
+  @Test
+  @DisplayName("13-42: a version goes with the last container that has it, and not before")
+  void oldLibrariesGoWithTheirLastContainer() throws Exception {
+    rig.startAgent();
+    TestPod first = TestPod.of("first", app("main", 0));
+    gotItsClaim(first, rig.run(first));
+    rig.stopAgent();
+    rig.library = "libvgpu-control.so.2";
+    rig.startAgent();
+    TestPod second = TestPod.of("second", app("main", 1));
+    gotItsClaim(second, rig.run(second));
+    rig.gone(second); // a reason to look
+    assertThat(rig.fact(ClaimReleased.class)).isNotNull();
+    assertThat(rig.library("libvgpu-control.so.1")).as("starts again with it").exists();
+
+    rig.gone(first);
+    long until = System.nanoTime() + 50_000_000_000L;
+    while (Files.exists(rig.library("libvgpu-control.so.1")) && System.nanoTime() < until) {
+      LockSupport.parkNanos(20_000_000);
+    }
+    assertThat(rig.library("libvgpu-control.so.1")).doesNotExist();
+    assertThat(rig.library("libvgpu-control.so.2")).exists();
   }
 
   @Test
