@@ -47,6 +47,7 @@ public final class AgentMain {
       spec.addSubcommand(
           "device-monitor", CommandSpec.forAnnotatedObject(new DeviceMonitorCommand(filter)));
       spec.addSubcommand("node", CommandSpec.forAnnotatedObject(new NodeCommand(filter)));
+      spec.addSubcommand("uninstall", CommandSpec.forAnnotatedObject(new UninstallCommand()));
     }
 
     CommandSpec spec() {

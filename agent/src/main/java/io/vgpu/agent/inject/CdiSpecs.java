@@ -9,6 +9,7 @@ import io.vgpu.agent.shim.Disk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -90,6 +91,22 @@ public final class CdiSpecs {
     }
     log.info("CDI specs written [folder: {}, classes: {}]", places.cdiRoot(), written);
     return written;
+  }
+
+  /** Removes all of ours from a folder; returns them. Blocks. */
+  public static List<Path> remove(Path cdiRoot) throws IOException {
+    List<Path> removed = new ArrayList<>();
+    if (Files.isDirectory(cdiRoot)) {
+      try (DirectoryStream<Path> files =
+          Files.newDirectoryStream(cdiRoot, CdiSpec.VENDOR + "-*.json")) {
+        for (Path file : files) {
+          if (Files.deleteIfExists(file)) {
+            removed.add(file);
+          }
+        }
+      }
+    }
+    return removed;
   }
 
   private List<CdiSpec> specs(

@@ -60,7 +60,7 @@ public final class UnservedResources extends VerticleBase {
   }
 
   /** Completes with the number of looks when there will be no other. */
-  Future<Integer> done() {
+  public Future<Integer> done() {
     return done.future();
   }
 

@@ -6,9 +6,6 @@ import io.grpc.netty.NettyServerBuilder;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.channels.SocketChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -96,11 +93,7 @@ public final class KubeletSocket {
     if (isPublished()) {
       return false;
     }
-    try (SocketChannel caller = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-      return caller.connect(UnixDomainSocketAddress.of(path));
-    } catch (IOException e) {
-      return false; // no file, or one that a killed process left
-    }
+    return DeadSockets.answers(path);
   }
 
   /** What agents left that were killed while they were prepared. */

@@ -19,11 +19,14 @@ public final class Mounts {
   private static final long NOSUID = 2;
   private static final long NODEV = 4;
   private static final long NOEXEC = 8;
+  private static final int DETACH = 2;
 
-  /** The two functions of libc that are used. */
+  /** The functions of libc that are used. */
   interface LibC extends Library {
     int mount(String source, String target, String type, long flags, @Nullable String data)
         throws LastErrorException;
+
+    int umount2(String target, int flags) throws LastErrorException;
 
     Pointer strerror(int error);
   }
@@ -64,6 +67,24 @@ public final class Mounts {
               + ": is no tmpfs, and mounting one failed: "
               + libc.strerror(e.getErrorCode()).getString(0),
           e);
+    }
+  }
+
+  /**
+   * Ends the mount of a tmpfs at {@code dir}, if there is one; whoever has a file of it open, or
+   * mounted elsewhere, keeps that.
+   */
+  public void endTmpfs(Path dir) throws IOException {
+    Path real = dir.toRealPath();
+    String table = Files.readString(MOUNT_TABLE, StandardCharsets.UTF_8);
+    if (MountTable.typeAt(table, real).filter("tmpfs"::equals).isEmpty()) {
+      return;
+    }
+    try {
+      libc.umount2(real.toString(), DETACH);
+    } catch (LastErrorException e) {
+      throw new IOException(
+          dir + ": unmounting failed: " + libc.strerror(e.getErrorCode()).getString(0), e);
     }
   }
 }

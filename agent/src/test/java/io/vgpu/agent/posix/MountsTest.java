@@ -47,6 +47,12 @@ class MountsTest {
     }
 
     @Override
+    public int umount2(String target, int flags) {
+      calls.add("end " + target);
+      return 0;
+    }
+
+    @Override
     public Pointer strerror(int number) {
       Memory text = new Memory(16);
       text.setString(0, "error " + number);
@@ -69,6 +75,15 @@ class MountsTest {
         .isInstanceOf(IOException.class)
         .hasMessageContaining(dir.toString())
         .hasMessageContaining("error 1");
+  }
+
+  @Test
+  void whereNoTmpfsIsNothingIsUnmounted(@TempDir Path dir) throws IOException {
+    FakeLibC libc = new FakeLibC();
+    new Mounts(libc).endTmpfs(dir);
+    assertThat(libc.calls).isEmpty();
+    new Mounts(libc).endTmpfs(Path.of("/dev/shm")); // a tmpfs on every machine
+    assertThat(libc.calls).containsExactly("end " + Path.of("/dev/shm").toRealPath());
   }
 
   @Test
