@@ -21,10 +21,13 @@ final class CommonFlags {
       description = "address of the API server, instead of the kubeconfig's")
   @Nullable String master;
 
-  @Option(names = "--kube-api-qps", description = "only the default is supported in this release")
+  @Option(
+      names = "--kube-api-qps",
+      description =
+          "marks of pods a second; what is asked while a pod is admitted waits for nothing, events have a bucket of their own")
   int kubeApiQps = 20;
 
-  @Option(names = "--kube-api-burst", description = "only the default is supported in this release")
+  @Option(names = "--kube-api-burst", description = "marks of pods at once")
   int kubeApiBurst = 30;
 
   @Option(
@@ -53,7 +56,7 @@ final class CommonFlags {
 
   @Option(
       names = "--pprof-bind-port",
-      description = "only the default is supported in this release")
+      description = "must stay 0: profiles are taken with the JVM's own tools")
   int pprofBindPort;
 
   @Option(

@@ -58,7 +58,9 @@ final class ConfigReader {
         new AgentConfig.Api(
             Optional.ofNullable(common.kubeconfig),
             Optional.ofNullable(common.master),
-            seconds("--kube-timeout", common.kubeTimeout)),
+            seconds("--kube-timeout", common.kubeTimeout),
+            atLeastOne("--kube-api-qps", common.kubeApiQps),
+            atLeastOne("--kube-api-burst", common.kubeApiBurst)),
         cards(common, plugin, file),
         shim(plugin),
         new AgentConfig.Mps(
@@ -87,8 +89,6 @@ final class ConfigReader {
   }
 
   private static void refuse(CommonFlags c, MonitorFlags m) {
-    Unsupported.check("--kube-api-qps", c.kubeApiQps, 20);
-    Unsupported.check("--kube-api-burst", c.kubeApiBurst, 30);
     if (!c.cgroupDriver.isEmpty() && !CgroupDriver.isOne(c.cgroupDriver)) {
       throw new UsageException("--cgroup-driver: \"" + c.cgroupDriver + "\" " + CgroupDriver.RULE);
     }
@@ -124,8 +124,8 @@ final class ConfigReader {
   }
 
   private static AgentConfig.Cards cards(CommonFlags c, PluginFlags p, NodeFileEntry file) {
-    atLeastOne("--device-memory-factor", p.deviceMemoryFactor);
-    atLeastOne("--device-split-count", p.deviceSplitCount);
+    int factor = atLeastOne("--device-memory-factor", p.deviceMemoryFactor);
+    int split = atLeastOne("--device-split-count", p.deviceSplitCount);
     aboveZero("--device-cores-scaling", p.deviceCoresScaling);
     aboveZero("--device-memory-scaling", p.deviceMemoryScaling);
     return new AgentConfig.Cards(
@@ -133,9 +133,9 @@ final class ConfigReader {
         p.hostDriverRoot,
         c.sysfsRoot,
         new NodeConfig(
-            file.deviceSplitCount().orElse(p.deviceSplitCount),
+            file.deviceSplitCount().orElse(split),
             file.deviceCoresScaling().orElse(p.deviceCoresScaling),
-            file.deviceMemoryFactor().orElse(p.deviceMemoryFactor),
+            file.deviceMemoryFactor().orElse(factor),
             file.deviceMemoryScaling().orElse(p.deviceMemoryScaling)),
         file.excludeDevices().orElseGet(() -> DeviceSelection.parse(p.excludeDevices)),
         mig(file.migStrategy().orElse(p.migStrategy)),
@@ -144,10 +144,11 @@ final class ConfigReader {
         c.cardSampleInterval);
   }
 
-  private static void atLeastOne(String flag, int value) {
+  private static int atLeastOne(String flag, int value) {
     if (value < 1) {
       throw new UsageException(flag + ": \"" + value + "\" must be at least 1");
     }
+    return value;
   }
 
   private static void aboveZero(String flag, double value) {

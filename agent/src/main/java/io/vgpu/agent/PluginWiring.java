@@ -88,7 +88,11 @@ final class PluginWiring {
     Optional<NodeSelf> self = self(kube, config);
     nodePods = new WatchedNodePods(kube.get(), config.nodeName(), config.names(), System::nanoTime);
     kubeletPods = kubeletPods(kube, config, self);
-    writer = new PodWriter(kube.get(), pod -> nodePods.live(pod.uid()).isPresent());
+    writer =
+        new PodWriter(
+            kube.get(),
+            pod -> nodePods.live(pod.uid()).isPresent(),
+            new TokenBucket(config.api().qps(), config.api().burst(), System::nanoTime));
     events =
         new KubeEvents(
             kube.get(),

@@ -88,7 +88,7 @@ class AgentMainTest {
         "--device-list-strategy=env|must be envvar, volume-mounts",
         "--pprof-bind-port=6060|--pprof-bind-port",
         "--cgroup-driver=host|--cgroup-driver: \"host\" must be systemd or cgroupfs",
-        "--kube-api-qps=50|--kube-api-qps",
+        "--kube-api-qps=0|--kube-api-qps",
         "--device-memory-factor=0|--device-memory-factor: \"0\" must be at least 1",
         "--device-split-count=0|--device-split-count: \"0\" must be at least 1",
         "--device-split-count=x|--device-split-count",

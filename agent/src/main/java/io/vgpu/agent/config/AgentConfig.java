@@ -37,8 +37,15 @@ public record AgentConfig(
     check(!nodeName.isBlank(), "--node-name (or NODE_NAME): must not be empty");
   }
 
-  /** How the API server is reached; {@code timeout} zero keeps the client's own. */
-  public record Api(Optional<Path> kubeconfig, Optional<String> master, Duration timeout) {}
+  /**
+   * How the API server is reached.
+   *
+   * @param timeout of a request; zero keeps the client's own
+   * @param qps marks of pods a second, over time
+   * @param burst marks of pods at once
+   */
+  public record Api(
+      Optional<Path> kubeconfig, Optional<String> master, Duration timeout, int qps, int burst) {}
 
   /** The node's cards: where the driver is, how they are divided, which are left out. */
   public record Cards(

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.vgpu.kube.MergePatch;
 import io.vgpu.kube.PatchRetry;
+import io.vgpu.kube.TokenBucket;
 import io.vgpu.model.PodRef;
 import java.time.Duration;
 import java.util.Map;
@@ -29,6 +30,7 @@ public final class PodWriter implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PodWriter.class);
   private static final JsonMapper JSON = JsonMapper.builder().build();
   private static final int MAX_PENDING = 1024;
+  private static final Duration LOOK = Duration.ofMillis(20);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
   /** Values to set; null removes the key. */
@@ -37,15 +39,20 @@ public final class PodWriter implements AutoCloseable {
 
   private final KubernetesClient client;
   private final Predicate<PodRef> exists;
+  private final TokenBucket rate;
   private final PatchRetry retry = new PatchRetry(5, Duration.ofMillis(10));
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final Set<String> pending = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  /** {@code exists}: whether the pod is still known; asked before each further round of tries. */
-  public PodWriter(KubernetesClient client, Predicate<PodRef> exists) {
+  /**
+   * {@code exists}: whether the pod is still known; asked before each further round of tries. Each
+   * round waits for a token of {@code rate}.
+   */
+  public PodWriter(KubernetesClient client, Predicate<PodRef> exists, TokenBucket rate) {
     this.client = client;
     this.exists = exists;
+    this.rate = rate;
   }
 
   /**
@@ -74,7 +81,7 @@ public final class PodWriter implements AutoCloseable {
 
   private void write(PodRef pod, String body) {
     Duration pause = Duration.ofMillis(500);
-    while (!closed) {
+    while (mayGoOn()) {
       try {
         retry.run(
             () -> {
@@ -101,6 +108,17 @@ public final class PodWriter implements AutoCloseable {
         pause = pause.compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
       }
     }
+  }
+
+  /** Waits for a token; false when this was closed. */
+  private boolean mayGoOn() {
+    while (!closed) {
+      if (rate.tryTake()) {
+        return true;
+      }
+      LockSupport.parkNanos(LOOK.toNanos());
+    }
+    return false;
   }
 
   static String body(PodRef pod, Change change) {

@@ -134,7 +134,11 @@ final class Rig {
 
   /** An agent that is not started yet; whoever starts it beside another one ends it. */
   DevicePlugin agent() {
-    PodWriter writes = new PodWriter(client.get(), pod -> watch.live(pod.uid()).isPresent());
+    PodWriter writes =
+        new PodWriter(
+            client.get(),
+            pod -> watch.live(pod.uid()).isPresent(),
+            new TokenBucket(20, 30, System::nanoTime));
     writer = writes;
     DevicePluginConfig config =
         new DevicePluginConfig(

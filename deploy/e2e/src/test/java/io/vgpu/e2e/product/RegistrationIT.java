@@ -72,7 +72,9 @@ class RegistrationIT {
     create("root", Optional.empty());
     create("tenant", Optional.of(1000L));
     for (String pod : List.of("root", "tenant")) {
-      Await.until(pod + " to ask for it", LIMIT, () -> log(pod).contains("registered"));
+      assertThat(Await.holdsWithin(LIMIT, () -> log(pod).contains("registered")))
+          .as(() -> pod + " never asked for it: " + story(pod))
+          .isTrue();
       String said = log(pod);
       // where both cores are busy the agent may be late; it registers who asked all the same
       assertThat(said)
@@ -118,6 +120,17 @@ class RegistrationIT {
     } catch (io.fabric8.kubernetes.client.KubernetesClientException e) {
       return ""; // it has not begun
     }
+  }
+
+  private String story(String pod) {
+    return log(pod)
+        + "\n"
+        + cluster.client().pods().inNamespace(namespace).withName(pod).get()
+        + "\n"
+        + cluster.client().v1().events().inNamespace(namespace).list().getItems().stream()
+            .filter(e -> e.getInvolvedObject().getName().equals(pod))
+            .map(e -> e.getReason() + ": " + e.getMessage())
+            .toList();
   }
 
   private String uid(String pod) {
