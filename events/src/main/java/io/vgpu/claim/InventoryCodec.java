@@ -109,7 +109,8 @@ public final class InventoryCodec {
               () ->
                   new GpuDevice(
                       f.integer("id"),
-                      f.string("type"),
+                      // a cluster has few models and many cards: one text for each, soon compared
+                      f.string("type").intern(),
                       new GpuUuid(f.string("uuid")),
                       f.integer("core"),
                       f.longInteger("memory"),

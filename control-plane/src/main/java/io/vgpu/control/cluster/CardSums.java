@@ -11,20 +11,31 @@ import java.util.List;
 public final class CardSums {
   private static final int FIELDS = 6;
 
-  /** Of each card: cores left, memory left, memory in all; what no container can have is -1. */
-  private static final int ROOM = 3;
+  /**
+   * Of each card: cores left, memory left, memory in all, thousandths left; cores that no container
+   * can have are -1. All that most nodes are judged by stands together here: to fetch it from
+   * memory costs more than to reckon with it.
+   */
+  private static final int ROOM = 4;
+
+  /** Of no card at all. */
+  public static final CardSums NONE = of(List.of(), 0, 0);
 
   private final int schedulable;
   private final int cordoned;
+  private final int memoryFactor;
+  private final long freeSlots;
+  private final long freeCores;
+  private final long freeMemory;
+  private final long mostCores;
+  private final long mostMemory;
+  private final long uniformMemory;
+  private final long cpuLeft;
+  private final long[] room;
+  private final String model;
   private final Use total;
   private final Use used;
-  private final Use free;
-  private final Use largest;
-  private final long uniformMemory;
   private final long[] cards;
-  private final long[] room;
-  private final int[] left;
-  private final String model;
 
   private CardSums(
       int schedulable,
@@ -33,25 +44,35 @@ public final class CardSums {
       Use free,
       Use largest,
       long uniformMemory,
+      int memoryFactor,
+      long cpuLeft,
       long[] cards,
       long[] room,
-      int[] left,
       String model) {
     this.schedulable = schedulable;
     this.cordoned = cordoned;
     this.total = total;
     this.used = total.minus(free);
-    this.free = free;
-    this.largest = largest;
+    this.freeSlots = free.slots();
+    this.freeCores = free.cores();
+    this.freeMemory = free.memory();
+    this.mostCores = largest.cores();
+    this.mostMemory = largest.memory();
     this.uniformMemory = uniformMemory;
+    this.memoryFactor = memoryFactor;
+    this.cpuLeft = cpuLeft;
     this.cards = cards;
     this.room = room;
-    this.left = left;
     this.model = model;
   }
 
-  /** Of cards in their node's order. */
-  public static CardSums of(List<Card> list) {
+  /**
+   * Of cards in their node's order.
+   *
+   * @param memoryFactor the node's; 0 where it offers nothing
+   * @param cpuLeft milli-CPU; negative where the node promises more than it has
+   */
+  static CardSums of(List<Card> list, int memoryFactor, long cpuLeft) {
     int schedulable = 0;
     int cordoned = 0;
     Use total = Use.ZERO;
@@ -60,7 +81,6 @@ public final class CardSums {
     long uniform = -1;
     long[] cards = new long[list.size() * FIELDS];
     long[] room = new long[list.size() * ROOM];
-    int[] left = new int[list.size()];
     String model = "";
     for (int i = 0; i < list.size(); i++) {
       Card c = list.get(i);
@@ -69,7 +89,7 @@ public final class CardSums {
       cordoned += c.device().cordoned() ? 1 : 0;
       if (c.device().schedulable()) {
         schedulable++;
-        left[i] = CardShare.left(c.total(), c.used());
+        room[i * ROOM + 3] = CardShare.left(c.total(), c.used());
         model = model.isEmpty() ? c.device().type() : model;
         total = total.plus(c.total());
         free = free.plus(c.free());
@@ -84,9 +104,10 @@ public final class CardSums {
         free,
         largest,
         Math.max(0, uniform),
+        memoryFactor,
+        cpuLeft,
         cards,
         room,
-        left,
         model);
   }
 
@@ -107,13 +128,28 @@ public final class CardSums {
 
   /** The share that is left of a card, in thousandths; nothing of one that cannot be used. */
   public int left(int card) {
-    return left[card];
+    return (int) room[card * ROOM + 3];
+  }
+
+  /** The same of all cards, into the first places of an array. */
+  public void copyLeft(int[] to) {
+    int cards = size();
+    for (int card = 0; card < cards; card++) {
+      to[card] = left(card);
+    }
+  }
+
+  /** Whether two cards, were they empty, would have as much. */
+  public boolean alike(int card, int other) {
+    int a = card * FIELDS;
+    int b = other * FIELDS;
+    return cards[a + 1] == cards[b + 1] && cards[a + 2] == cards[b + 2];
   }
 
   /** What would be left of it with more in use. */
   public int leftWith(int card, long cores, long memory) {
     int at = card * FIELDS;
-    return left[card] == 0 || cards[at + 3] + 1 >= cards[at]
+    return left(card) == 0 || cards[at + 3] + 1 >= cards[at]
         ? 0
         : CardShare.left(
             cards[at + 1], cards[at + 2], cards[at + 4] + cores, cards[at + 5] + memory);
@@ -127,7 +163,7 @@ public final class CardSums {
 
   /** The memory that a card has in all. */
   public long memory(int card) {
-    return cards[card * FIELDS + 2];
+    return room[card * ROOM + 2];
   }
 
   /** The first usable card's model; empty where there is none. */
@@ -169,14 +205,44 @@ public final class CardSums {
     return used;
   }
 
-  /** What they have left, never below zero a card. */
-  public Use free() {
-    return free;
+  /** The slots that they have left, never below zero a card; so all of these. */
+  public long freeSlots() {
+    return freeSlots;
   }
 
-  /** The largest of each dimension that one card has. */
-  public Use largest() {
-    return largest;
+  /** Percent. */
+  public long freeCores() {
+    return freeCores;
+  }
+
+  /** MiB. */
+  public long freeMemory() {
+    return freeMemory;
+  }
+
+  /** The most cores that one card has, used or not. */
+  public long mostCores() {
+    return mostCores;
+  }
+
+  /** The same of memory. */
+  public long mostMemory() {
+    return mostMemory;
+  }
+
+  /** Whether the node offers cards at all. */
+  public boolean offered() {
+    return memoryFactor > 0;
+  }
+
+  /** MiB in one unit of what pods ask for; 0 where the node offers nothing. */
+  public int memoryFactor() {
+    return memoryFactor;
+  }
+
+  /** Milli-CPU that the node has left; negative where it promises more than it has. */
+  public long cpuLeft() {
+    return cpuLeft;
   }
 
   /** The memory that all schedulable cards have, 0 where they differ. */

@@ -13,7 +13,7 @@ import java.util.Map;
  *
  * @param hostTotal allocatable CPU and memory
  * @param hostUsed what all bound pods request of them
- * @param sums of the cards, by bound pods alone
+ * @param sums of the cards and the CPU left, by bound pods alone
  */
 public record NodeView(
     String name,
@@ -44,7 +44,14 @@ public record NodeView(
       List<InFlight> inFlight,
       Host hostTotal,
       Host hostUsed) {
-    this(name, offer, cards, inFlight, hostTotal, hostUsed, CardSums.of(cards));
+    this(
+        name,
+        offer,
+        cards,
+        inFlight,
+        hostTotal,
+        hostUsed,
+        CardSums.of(cards, factor(offer), hostTotal.minus(hostUsed).cpuMilli()));
   }
 
   /** A node of which only the cards matter. */
@@ -103,9 +110,17 @@ public record NodeView(
     return result;
   }
 
-  /** The sums of {@link #cardsFor}, others' soft holds respected. */
+  /** The sums of {@link #standing}, others' soft holds respected. */
   public CardSums sumsFor(String podUid, long nowNanos) {
-    return inFlight.isEmpty() ? sums : CardSums.of(cardsFor(podUid, nowNanos, true));
+    if (inFlight.isEmpty()) {
+      return sums;
+    }
+    Standing standing = standing(podUid, nowNanos, true);
+    return CardSums.of(standing.cards(), factor(offer), standing.host().cpuMilli());
+  }
+
+  private static int factor(NodeOffer offer) {
+    return offer instanceof NodeOffer.Offered offered ? offered.config().memoryFactor() : 0;
   }
 
   /** The node as it stands for one pod, by the rule of {@link #cardsFor}. */

@@ -1,18 +1,63 @@
 package io.vgpu.control.packing;
 
+import java.util.Comparator;
+import java.util.stream.IntStream;
+
 /**
  * The idle share of a node's cards that typical pods could not use right now: FGD's measure of
- * fragmentation (USENIX ATC'23), over the pods that this cluster sees. Pure; any thread.
+ * fragmentation (USENIX ATC'23), over the pods that this cluster sees. Frequencies are whole
+ * numbers here, so that sums are the same in whatever order and from whatever parts they are added
+ * up. Immutable; any thread.
  */
 final class Fragments {
-  private final TypicalPods pods;
+  /** One unit of a frequency: sums of nodes with up to 32 cards are exact as doubles too. */
+  private static final double UNIT = 0x1p-38;
+
+  final int size;
+  final long[] weight;
+  final long allWeights;
+  final int[] share;
+  final int[] count;
+  final int[] cpu;
+
+  /** By what is left of a card: how many kinds ask for no more; those before them in order do. */
+  final byte[] kindsUpTo = new byte[Room.CARD + 1];
+
+  /** The place of each in {@link TypicalPods}: here the smallest share comes first. */
+  final int[] kinds;
 
   Fragments(TypicalPods pods) {
-    this.pods = pods;
+    size = pods.size;
+    kinds =
+        IntStream.range(0, size)
+            .boxed()
+            .sorted(Comparator.comparingInt(i -> pods.share[i]))
+            .mapToInt(Integer::intValue)
+            .toArray();
+    weight = new long[size];
+    share = new int[size];
+    count = new int[size];
+    cpu = new int[size];
+    long sum = 0;
+    for (int i = 0; i < size; i++) {
+      weight[i] = Math.round(pods.frequency[kinds[i]] / UNIT);
+      share[i] = pods.share[kinds[i]];
+      count[i] = pods.count[kinds[i]];
+      cpu[i] = pods.cpu[kinds[i]];
+      sum += weight[i];
+    }
+    allWeights = sum;
+    int upTo = 0;
+    for (int left = 0; left < kindsUpTo.length; left++) {
+      while (upTo < size && share[upTo] <= left) {
+        upTo++;
+      }
+      kindsUpTo[left] = (byte) upTo;
+    }
   }
 
   /**
-   * Thousandths of cards, the mean over typical pods.
+   * Thousandths of cards, the mean over typical pods, by its definition.
    *
    * @param onModel which kinds the node's model suits
    */
@@ -24,97 +69,39 @@ final class Fragments {
     if (idle == 0) {
       return 0;
     }
-    double sum = 0;
-    for (int i = 0; i < pods.size; i++) {
-      sum += pods.frequency[i] * ofOne(i, cpu, cards, onModel, idle);
+    long sum = 0;
+    for (int i = 0; i < size; i++) {
+      sum += weight[i] * ofOne(i, cpu, cards, onModel, idle);
     }
-    return sum;
+    return thousandths(sum);
   }
 
   /** All that is idle where the pod does not fit, else the cards that are too small for it. */
   private int ofOne(int i, int cpu, int[] cards, boolean[] onModel, int idle) {
-    if (pods.count[i] == 0 || pods.cpu[i] > cpu || !onModel[i]) {
+    if (!runs(i, cpu, onModel)) {
       return idle;
     }
-    int share = pods.share[i];
     int fitting = 0;
     int tooSmall = 0;
     for (int c : cards) {
-      if (c >= share) {
+      if (c >= share[i]) {
         fitting++;
       } else {
         tooSmall += c;
       }
     }
-    return fitting >= pods.count[i] ? tooSmall : idle;
+    return fitting >= count[i] ? tooSmall : idle;
   }
 
   /**
-   * The same measure of one node and of what becomes of it when a card has less: what the first
-   * needs is kept for the others. One thread; used again for the next node.
+   * Whether pods of a kind would use cards of the model at all, on a node with so much CPU left.
    */
-  final class Change {
-    private final int[] fitting = new int[pods.size];
-    private final int[] tooSmall = new int[pods.size];
-    private final boolean[] usable = new boolean[pods.size];
-    private int idle;
-
-    /** Of a node; {@code cards}: so many of the array's count. */
-    double of(int cpu, int[] cards, int n, boolean[] onModel) {
-      idle = 0;
-      for (int at = 0; at < n; at++) {
-        idle += cards[at];
-      }
-      for (int i = 0; i < pods.size; i++) {
-        usable[i] = pods.count[i] != 0 && pods.cpu[i] <= cpu && onModel[i];
-        int fit = 0;
-        int small = 0;
-        if (usable[i]) {
-          int share = pods.share[i];
-          for (int at = 0; at < n; at++) {
-            if (cards[at] >= share) {
-              fit++;
-            } else {
-              small += cards[at];
-            }
-          }
-        }
-        fitting[i] = fit;
-        tooSmall[i] = small;
-      }
-      return with(0, 0);
-    }
-
-    /** Of the same node, a card of it with {@code after} instead of {@code before} left. */
-    double with(int before, int after) {
-      int all = idle - before + after;
-      if (all == 0) {
-        return 0;
-      }
-      double sum = 0;
-      for (int i = 0; i < pods.size; i++) {
-        int one = all;
-        if (usable[i]) {
-          int share = pods.share[i];
-          int fit = fitting[i];
-          int small = tooSmall[i];
-          if (before >= share) {
-            if (after < share) {
-              fit--;
-              small += after;
-            }
-          } else {
-            small += after - before;
-          }
-          one = fit >= pods.count[i] ? small : all;
-        }
-        sum += pods.frequency[i] * one;
-      }
-      return sum;
-    }
+  boolean runs(int i, int cpu, boolean[] onModel) {
+    return count[i] != 0 && this.cpu[i] <= cpu && onModel[kinds[i]];
   }
 
-  Change change() {
-    return new Change();
+  /** A sum of weights times thousandths. */
+  static double thousandths(long weighted) {
+    return weighted * UNIT;
   }
 }

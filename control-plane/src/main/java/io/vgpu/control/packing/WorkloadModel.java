@@ -26,8 +26,11 @@ public final class WorkloadModel {
   private final Fragments fragments;
   private final UsableCapacity capacity;
   private final boolean priced;
-  private final Map<String, boolean[]> onModel = new ConcurrentHashMap<>();
+  private final Map<String, OnModel> models = new ConcurrentHashMap<>();
   private final StateMemo usable;
+
+  /** Which kinds a model suits, and what follows from it. */
+  private record OnModel(boolean[] suited, Takers takers) {}
 
   /**
    * @param version rises with every model of a cluster
@@ -79,7 +82,7 @@ public final class WorkloadModel {
 
   /** Thousandths of the node's cards that are idle and of no use to typical pods. */
   public double fragmented(Room room) {
-    return fragments.of(room.cpu(), room.byPlace(), onModel(room.model()));
+    return fragments.of(room.cpu(), room.byPlace(), onModel(room.model()).suited());
   }
 
   /**
@@ -87,18 +90,38 @@ public final class WorkloadModel {
    * it, without an object for each. One thread.
    */
   public final class Fragmented {
-    private final Fragments.Change change = fragments.change();
+    private final FragmentSums sums = new FragmentSums(fragments);
+    private String model = "";
+    private Takers takers = onModel(model).takers();
 
     private Fragmented() {}
 
-    /** Of a node whose first {@code n} numbers of {@code cards} are what its cards have left. */
-    public double of(int cpu, int[] cards, int n, String model) {
-      return change.of(cpu, cards, n, onModel(model));
+    /** The next nodes are of this model; neighbours mostly are of the same. */
+    public void on(String next) {
+      if (!next.equals(model)) {
+        takers = onModel(next).takers();
+        model = next;
+      }
     }
 
-    /** Of the last node, were {@code after} left of a card that has {@code before}. */
+    /** Of a node whose first {@code n} numbers of {@code cards} are what its cards have left. */
+    public double of(int cpu, int[] cards, int n) {
+      return sums.of(takers.at(cpu), cards, n);
+    }
+
+    /** The same, and makes ready for {@link #with}. */
+    public double prepare(int cpu, int[] cards, int n) {
+      return sums.prepare(takers.at(cpu), cards, n);
+    }
+
+    /** Of the node made ready, were {@code after} left of a card that has {@code before}. */
     public double with(int before, int after) {
-      return change.with(before, after);
+      return sums.with(before, after);
+    }
+
+    /** Whether the same kinds would run with either. */
+    public boolean alike(int cpu, int other) {
+      return cpu == other || takers.at(cpu) == takers.at(other);
     }
   }
 
@@ -118,7 +141,7 @@ public final class WorkloadModel {
   }
 
   private double usable(StateMemo.Key key) {
-    return capacity.of(key.cpu(), key.memory(), key.cards(), onModel(key.model()));
+    return capacity.of(key.cpu(), key.memory(), key.cards(), onModel(key.model()).suited());
   }
 
   /** Whether some pods insist on models, so that these have a price. */
@@ -144,12 +167,13 @@ public final class WorkloadModel {
     return largest == 0 ? 0 : (double) left / largest;
   }
 
-  private boolean[] onModel(String model) {
-    boolean[] known = onModel.get(model);
+  private OnModel onModel(String model) {
+    OnModel known = models.get(model);
     if (known == null) {
-      known = typical.onModel(model);
-      if (onModel.size() < MODELS) {
-        onModel.put(model, known);
+      boolean[] suited = typical.onModel(model);
+      known = new OnModel(suited, new Takers(fragments, suited));
+      if (models.size() < MODELS) {
+        models.put(model, known);
       }
     }
     return known;

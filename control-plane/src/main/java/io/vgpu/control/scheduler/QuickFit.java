@@ -1,10 +1,12 @@
 package io.vgpu.control.scheduler;
 
 import io.vgpu.control.cluster.CardSums;
+import io.vgpu.control.cluster.MemoryPolicy;
 import io.vgpu.control.cluster.NodeOffer;
 import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.TopologyMode;
+import io.vgpu.control.packing.Room;
 import io.vgpu.control.scheduler.Needs.Need;
 import io.vgpu.control.scheduler.Verdict.Refused;
 import io.vgpu.control.scheduler.policy.Glance;
@@ -31,6 +33,7 @@ final class QuickFit {
   private final PodRequest pod;
   private final long number;
   private final boolean lists;
+  private final boolean strict;
   private final int[] failed = new int[REASONS.length];
   private final Map<String, Boolean> types = new HashMap<>();
   private final Map<Kind, Needs> needs = new HashMap<>();
@@ -43,6 +46,8 @@ final class QuickFit {
   private QuickFit(PodRequest pod, long number) {
     this.pod = pod;
     this.number = number;
+    TopologyMode mode = pod.wishes().topology();
+    this.strict = mode == TopologyMode.NUMA_STRICT || mode == TopologyMode.LINK_STRICT;
     this.lists = !pod.wishes().types().isEmpty() || !pod.wishes().uuids().isEmpty();
   }
 
@@ -61,49 +66,60 @@ final class QuickFit {
 
   /** Why the pod does not fit on the node as it stands for it; null where it fits. */
   @Nullable Refused refusal(NodeView node, long nowNanos) {
-    return refusal(node.offer(), node.sumsFor(pod.pod().uid(), nowNanos));
+    return refusal(node, node.sumsFor(pod.pod().uid(), nowNanos));
   }
 
   /** The same of a node with these sums. */
-  @Nullable Refused refusal(NodeOffer offer, CardSums sums) {
-    return switch (offer) {
-      case NodeOffer.NotOffered no -> Refused.bare(no.reason());
-      case NodeOffer.Offered offered -> {
-        if (!pod.wishes().memory().accepts(offered.config().memoryScaling())) {
-          yield Refused.bare(Reason.NODE_MEMORY_TYPE_MISMATCH);
+  @Nullable Refused refusal(NodeView node, CardSums sums) {
+    if (!sums.offered() || pod.wishes().memory() != MemoryPolicy.ANY) {
+      switch (node.offer()) {
+        case NodeOffer.NotOffered no -> {
+          return Refused.bare(no.reason());
         }
-        Needs all = needs(offered, sums);
-        Reason gated = gate(sums, all.max(), all.total());
-        yield gated != null ? Refused.bare(gated) : cards(offered, sums, all);
+        case NodeOffer.Offered offered -> {
+          if (!pod.wishes().memory().accepts(offered.config().memoryScaling())) {
+            return Refused.bare(Reason.NODE_MEMORY_TYPE_MISMATCH);
+          }
+        }
       }
-    };
+    }
+    Needs all = needs(sums);
+    Reason gated = gate(sums, all.max(), all.total());
+    return gated != null ? Refused.bare(gated) : cards(node, sums, all);
   }
 
-  /**
-   * Puts a glance before a node that the pod fits on; the score is the policy's to say.
-   *
-   * @param cpuBefore milli-CPU that the node has left without the pod, and with it
-   */
-  void look(Glance glance, NodeOffer.Offered offered, CardSums sums, int cpuBefore, int cpuAfter) {
-    Need need = needs(offered, sums).containers().getFirst();
-    glance.start(sums, (int) number, cpuBefore, cpuAfter);
+  /** Puts a glance before a node that the pod fits on; the score is the policy's to say. */
+  void look(Glance glance, NodeView node, CardSums sums) {
+    Need need = needs(sums).containers().getFirst();
+    glance.start(
+        sums,
+        (int) number,
+        need.cores(),
+        need.memory(),
+        Room.bounded(sums.cpuLeft()),
+        Room.bounded(sums.cpuLeft() - pod.host().cpuMilli()));
+    int share = 0;
+    int of = -1;
     for (int at = 0; at < sums.size(); at++) {
-      if (able(offered.devices(), at, sums, need)) {
-        long memory = need.memory() == 0 ? sums.memory(at) : need.memory();
-        glance.able(
-            at, sums.share(at, need.cores(), memory), sums.leftWith(at, need.cores(), memory));
+      if (able(node, at, sums, need)) {
+        if (of < 0 || !sums.alike(of, at)) {
+          long memory = need.memory() == 0 ? sums.memory(at) : need.memory();
+          share = sums.share(at, need.cores(), memory);
+          of = at;
+        }
+        glance.able(at, share);
       }
     }
   }
 
   /** What the pod needs of the node in all. */
-  Use total(NodeOffer.Offered offered, CardSums sums) {
-    return needs(offered, sums).total();
+  Use total(CardSums sums) {
+    return needs(sums).total();
   }
 
   /** Depends on the node by two numbers only, and neighbours in a list are mostly alike. */
-  private Needs needs(NodeOffer.Offered offered, CardSums sums) {
-    int factor = offered.config().memoryFactor();
+  private Needs needs(CardSums sums) {
+    int factor = sums.memoryFactor();
     long uniform = sums.uniformMemory();
     Needs known = last;
     if (known == null || !known.isFor(factor, uniform)) {
@@ -119,47 +135,51 @@ final class QuickFit {
     if (max.slots() > sums.schedulable()) {
       return Candidates.tooFew(max.slots(), sums.schedulable(), sums.cordoned());
     }
-    if (max.cores() > sums.largest().cores()) {
+    if (max.cores() > sums.mostCores()) {
       return Reason.INSUFFICIENT_VGPU_CORE;
     }
-    if (max.memory() > sums.largest().memory()) {
+    if (max.memory() > sums.mostMemory()) {
       return Reason.INSUFFICIENT_VGPU_MEMORY;
     }
-    if (all.slots() > sums.free().slots()) {
+    if (all.slots() > sums.freeSlots()) {
       return Reason.INSUFFICIENT_GPU_RESOURCES;
     }
-    if (all.cores() > sums.free().cores()) {
+    if (all.cores() > sums.freeCores()) {
       return Reason.INSUFFICIENT_VGPU_CORE;
     }
-    return all.memory() > sums.free().memory() ? Reason.INSUFFICIENT_VGPU_MEMORY : null;
+    return all.memory() > sums.freeMemory() ? Reason.INSUFFICIENT_VGPU_MEMORY : null;
   }
 
-  private @Nullable Refused cards(NodeOffer.Offered offered, CardSums sums, Needs all) {
-    List<GpuDevice> devices = offered.devices();
-    if (lists && named(devices) < all.max().slots()) {
+  private @Nullable Refused cards(NodeView node, CardSums sums, Needs all) {
+    if (lists && named(devices(node)) < all.max().slots()) {
       return Refused.bare(
           pod.wishes().uuids().isEmpty()
               ? Reason.DEVICE_TYPE_MISMATCH
               : Reason.DEVICE_UUID_MISMATCH);
     }
     Need need = all.containers().getFirst();
-    TopologyMode mode = pod.wishes().topology();
-    boolean strict = mode == TopologyMode.NUMA_STRICT || mode == TopologyMode.LINK_STRICT;
+    int size = sums.size();
     int able = 0;
-    boolean[] passes = passes(devices.size());
-    for (int at = 0; at < devices.size(); at++) {
-      passes[at] = able(devices, at, sums, need);
+    boolean[] passes = passes(size);
+    for (int at = 0; at < size; at++) {
+      passes[at] = able(node, at, sums, need);
       able += passes[at] ? 1 : 0;
       if (able >= number && !strict) {
         return null;
       }
     }
     if (able < number) {
-      return Refused.bare(mostFrequent(devices, sums, need));
+      return Refused.bare(mostFrequent(devices(node), sums, need));
     }
-    return Topology.strictRefusal(mode, offered, at -> passes[at], (int) number)
-        .map(no -> Refused.of(no.reason(), no.detail()))
-        .orElse(null);
+    return node.offer() instanceof NodeOffer.Offered offered
+        ? Topology.strictRefusal(pod.wishes().topology(), offered, at -> passes[at], (int) number)
+            .map(no -> Refused.of(no.reason(), no.detail()))
+            .orElse(null)
+        : null;
+  }
+
+  private static List<GpuDevice> devices(NodeView node) {
+    return node.offer() instanceof NodeOffer.Offered offered ? offered.devices() : List.of();
   }
 
   /** Used again: room for as many cards. */
@@ -170,11 +190,13 @@ final class QuickFit {
     return passed;
   }
 
-  private boolean able(List<GpuDevice> devices, int at, CardSums sums, Need need) {
-    return sums.takes(at, need.cores(), need.memory())
-        && (!lists
-            || (type(devices.get(at))
-                && pod.wishes().uuids().accepts(devices.get(at).uuid().value())));
+  private boolean able(NodeView node, int at, CardSums sums, Need need) {
+    return sums.takes(at, need.cores(), need.memory()) && (!lists || wished(node, at));
+  }
+
+  private boolean wished(NodeView node, int at) {
+    GpuDevice device = devices(node).get(at);
+    return type(device) && pod.wishes().uuids().accepts(device.uuid().value());
   }
 
   /** The tests of one card in the order of control-plane.md 3.10. */

@@ -6,7 +6,6 @@ import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
 import io.vgpu.control.cluster.TopologyMode;
-import io.vgpu.control.packing.Room;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.policy.Glance;
 import io.vgpu.control.scheduler.policy.Weights;
@@ -70,37 +69,38 @@ final class QuickRanking {
       if (known > 0) {
         NodeView node = nodes.known(known - 1);
         CardSums sums = node.sumsFor(pod.pod().uid(), now);
-        if (node.offer() instanceof NodeOffer.Offered offered
-            && quick.refusal(offered, sums) == null) {
+        if (quick.refusal(node, sums) == null) {
           positions[fits] = known - 1;
-          fitness[fits] = Topology.fitness(pod.wishes().topology(), offered, together);
-          scores[fits++] = score(node, offered, sums, tolls);
+          fitness[fits] = fitness(node);
+          scores[fits++] = score(node, sums, tolls);
         }
       }
     }
     return Ranked.of(positions, fitness, scores, fits);
   }
 
-  private double score(
-      NodeView node, NodeOffer.Offered offered, CardSums sums, Map<String, Double> tolls) {
-    Glance at = glance;
-    if (at == null) {
-      return policy.ofSums(sums.total(), sums.used(), quick.total(offered, sums), weights);
-    }
-    long cpu =
-        node.inFlight().isEmpty()
-            ? node.hostTotal().cpuMilli() - node.hostUsed().cpuMilli()
-            : standing(node).host().cpuMilli();
-    quick.look(at, offered, sums, Room.bounded(cpu), Room.bounded(cpu - pod.host().cpuMilli()));
-    double score = policy.score(at);
-    return tolls.isEmpty() ? score : score - toll(at, offered, tolls);
+  private int fitness(NodeView node) {
+    TopologyMode mode = pod.wishes().topology();
+    return mode != TopologyMode.NONE && node.offer() instanceof NodeOffer.Offered offered
+        ? Topology.fitness(mode, offered, together)
+        : 0;
   }
 
-  private static double toll(Glance at, NodeOffer.Offered offered, Map<String, Double> tolls) {
+  private double score(NodeView node, CardSums sums, Map<String, Double> tolls) {
+    Glance at = glance;
+    if (at == null) {
+      return policy.ofSums(sums.total(), sums.used(), quick.total(sums), weights);
+    }
+    quick.look(at, node, sums);
+    double score = policy.score(at);
+    return tolls.isEmpty() ? score : score - toll(at, node, tolls);
+  }
+
+  private static double toll(Glance at, NodeView node, Map<String, Double> tolls) {
     double toll = 0;
-    for (int card = 0; card < offered.devices().size(); card++) {
+    for (int card = 0; card < node.cards().size(); card++) {
       if (at.taken(card)) {
-        toll += tolls.getOrDefault(offered.devices().get(card).type(), 0.0) * at.share(card);
+        toll += tolls.getOrDefault(node.cards().get(card).device().type(), 0.0) * at.share(card);
       }
     }
     return toll;

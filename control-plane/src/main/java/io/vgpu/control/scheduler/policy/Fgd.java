@@ -49,14 +49,13 @@ public final class Fgd implements AllocationPolicy {
 
   @Override
   public double score(Glance glance) {
-    double beside = glance.fragmentedBesideIt();
-    glance.choose((g, at) -> score(beside, g.fragmentedWithout(at)), false);
+    glance.choose(Fgd::score, false);
     double before = glance.fragmentedBefore();
     return score(before, glance.fragmentedAfter());
   }
 
   private static double score(double before, double after) {
-    return Math.floor(100 / (1 + Math.exp((after - before) / Room.CARD)));
+    return FgdPercent.of(after - before);
   }
 
   @Override

@@ -70,8 +70,7 @@ public final class Foresight implements AllocationPolicy {
 
   @Override
   public double score(Glance glance) {
-    glance.fragmentedBesideIt();
-    glance.choose((g, at) -> -FRAGMENT_WEIGHT * g.fragmentedWithout(at), true);
+    glance.choose((beside, without) -> -FRAGMENT_WEIGHT * without, true);
     int freeBefore = glance.free();
     double before = -FRAGMENT_WEIGHT * glance.fragmentedBefore();
     double after = -FRAGMENT_WEIGHT * glance.fragmentedAfter();

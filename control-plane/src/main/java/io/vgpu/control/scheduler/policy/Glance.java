@@ -13,15 +13,19 @@ public final class Glance {
   private final WorkloadModel.Fragmented fragmented;
   private int[] left = new int[16];
   private int[] share = new int[16];
-  private int[] after = new int[16];
   private double[] values = new double[16];
   private boolean[] able = new boolean[16];
   private boolean[] taken = new boolean[16];
+  private CardSums sums = CardSums.NONE;
   private int cards;
+  private int candidates;
   private int wanted;
+  private long cores;
+  private long memory;
   private int cpuBefore;
   private int cpuAfter;
-  private String model = "";
+  private boolean prepared;
+  private double beside;
 
   Glance(WorkloadModel now) {
     this.now = now;
@@ -32,34 +36,40 @@ public final class Glance {
    * The next node.
    *
    * @param wanted cards of the container; at least so many must be made able
+   * @param cores and {@code memory}: what it takes of each; 0 MiB are all that a card has
    * @param cpuBefore milli-CPU without the pod, as rooms count it, and with it
    */
-  public void start(CardSums sums, int wanted, int cpuBefore, int cpuAfter) {
-    this.cards = sums.size();
+  public void start(
+      CardSums node, int wanted, long cores, long memory, int cpuBefore, int cpuAfter) {
+    this.sums = node;
+    this.cards = node.size();
+    this.candidates = 0;
     this.wanted = wanted;
+    this.cores = cores;
+    this.memory = memory;
     this.cpuBefore = cpuBefore;
     this.cpuAfter = cpuAfter;
-    this.model = sums.model();
+    this.prepared = false;
     if (left.length < cards) {
       left = new int[cards];
       share = new int[cards];
-      after = new int[cards];
       values = new double[cards];
       able = new boolean[cards];
       taken = new boolean[cards];
     }
+    node.copyLeft(left);
     for (int at = 0; at < cards; at++) {
-      left[at] = sums.left(at);
       able[at] = false;
       taken[at] = false;
     }
+    fragmented.on(node.model());
   }
 
-  /** The container can have this card. */
-  public void able(int at, int itsShare, int leftWithIt) {
+  /** The container can have this card, and would take so much of an empty one. */
+  public void able(int at, int itsShare) {
     able[at] = true;
     share[at] = itsShare;
-    after[at] = leftWithIt;
+    candidates++;
   }
 
   /** Whether the card was chosen. */
@@ -75,7 +85,11 @@ public final class Glance {
   /** Values an able card, higher is better. */
   @FunctionalInterface
   interface Value {
-    double of(Glance glance, int at);
+    /**
+     * {@code beside} and {@code without}: {@link WorkloadModel#fragmented} with the pod's CPU gone,
+     * and with the card's share gone too.
+     */
+    double of(double beside, double without);
   }
 
   /**
@@ -84,18 +98,16 @@ public final class Glance {
    * @param emptiestLast of equals the card with least left comes first, not the first by place
    */
   void choose(Value value, boolean emptiestLast) {
-    int candidates = 0;
-    for (int at = 0; at < cards; at++) {
-      candidates += able[at] ? 1 : 0;
-    }
     if (candidates <= wanted) {
       System.arraycopy(able, 0, taken, 0, cards);
       return;
     }
+    beside = fragmented.prepare(cpuAfter, left, cards);
+    prepared = true;
     for (int at = 0; at < cards; at++) {
       if (able[at]) {
-        int alike = alike(at);
-        values[at] = alike < 0 ? value.of(this, at) : values[alike];
+        int before = left[at];
+        values[at] = value.of(beside, fragmented.with(before, Math.max(0, before - share[at])));
       }
     }
     for (int k = 0; k < wanted; k++) {
@@ -115,37 +127,27 @@ public final class Glance {
     return byValue < 0 || (byValue == 0 && emptiestLast && left[at] < left[best]);
   }
 
-  /** An earlier able card in the same state; -1 where there is none. */
-  private int alike(int at) {
-    for (int other = 0; other < at; other++) {
-      if (able[other] && left[other] == left[at] && share[other] == share[at]) {
-        return other;
-      }
-    }
-    return -1;
-  }
-
-  /** {@link WorkloadModel#fragmented} with the pod's CPU gone. */
-  double fragmentedBesideIt() {
-    return fragmented.of(cpuAfter, left, cards, model);
-  }
-
-  /** The same with the card's share gone too; after {@link #fragmentedBesideIt}. */
-  double fragmentedWithout(int at) {
-    return fragmented.with(left[at], Math.max(0, left[at] - share[at]));
-  }
-
-  /** Of the node without the pod. */
+  /** Of the node without the pod; after {@link #choose}. */
   double fragmentedBefore() {
-    return fragmented.of(cpuBefore, left, cards, model);
+    return prepared && fragmented.alike(cpuBefore, cpuAfter)
+        ? beside
+        : fragmented.of(cpuBefore, left, cards);
   }
 
   /** Of the node with the pod on the cards chosen; ends the look. */
   double fragmentedAfter() {
+    int last = -1;
+    int lastBefore = 0;
     for (int at = 0; at < cards; at++) {
-      left[at] = taken[at] ? after[at] : left[at];
+      if (taken[at]) {
+        last = at;
+        lastBefore = left[at];
+        left[at] = sums.leftWith(at, cores, memory == 0 ? sums.memory(at) : memory);
+      }
     }
-    return fragmented.of(cpuAfter, left, cards, model);
+    return prepared && wanted == 1
+        ? fragmented.with(lastBefore, left[last])
+        : fragmented.of(cpuAfter, left, cards);
   }
 
   /** What all cards have left. */
