@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-pods bench-scheduler-memory bench-agent bench-shim bench-shim-cpu test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-pods bench-scheduler-memory bench-agent bench-shim bench-shim-cpu test-old-shim test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -97,6 +97,10 @@ bench-shim: ## needs a GPU: what the library costs and how well limits are kept,
 bench-shim-cpu: ## what the library costs on the fake driver and in processes without CUDA, into build/bench/shim-cpu.json
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 >/dev/null
 	@python3 cuda-shim/bench/bench_shim_cpu.py $(ARGS)
+
+test-old-shim: ## a library of the first ABI under regions as they are written now (COMMIT=… for another one)
+	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 >/dev/null
+	@cuda-shim/checks/old-shim.sh cuda-shim/build $(COMMIT)
 
 test-gpu: ## the tests that need a GPU, as far as the machine has what each wants, into build/gpu-tests.json (ARGS="--only accuracy")
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 --target vgpu-control vgpu-run bench-work >/dev/null

@@ -24,7 +24,7 @@ endforeach()
 foreach(case alone none two siblings balance mps forks cards brief)
   add_test(NAME pace-share-${case} COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh pace-${case} $<TARGET_FILE:pace-share>
     $<TARGET_FILE:vgpu-control> $<TARGET_FILE:pace-tenant> $<TARGET_FILE:pace-family> ${case})
-  set_tests_properties(pace-share-${case} PROPERTIES LABELS "native;as-shipped" TIMEOUT 120 RUN_SERIAL ON)
+  set_tests_properties(pace-share-${case} PROPERTIES LABELS "native;as-shipped" TIMEOUT 300 RUN_SERIAL ON)
 endforeach()
 
 add_test(NAME pace-share-refunds COMMAND ${CMAKE_SOURCE_DIR}/test/unit/on_cards.sh pace-refunds

@@ -66,7 +66,7 @@ static double share(const uint32_t *slots, int n, double seconds) {
  */
 static double share_at_least(const uint32_t *slots, int n, double seconds, double least) {
   double got = share(slots, n, seconds);
-  for (int i = 0; i < 3 && got < least; i++) got = share(slots, n, seconds);
+  for (int i = 0; i < 8 && got < least; i++) got = share(slots, n, seconds);
   return got;
 }
 
