@@ -1,6 +1,7 @@
 package io.vgpu.agent.deviceplugin;
 
 import io.vgpu.agent.deviceplugin.PodEntry.Turn;
+import io.vgpu.agent.deviceplugin.Seen.Newness;
 import io.vgpu.agent.kube.NodePod;
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.model.ContainerKind;
@@ -48,12 +49,29 @@ final class AdmittedPod {
           Reason.POD_UNKNOWN,
           "none of the kubelet's " + view.listed().size() + " pods waits for vGPU devices");
     }
-    List<Admitted> news = candidates.stream().filter(a -> seen.isNew(a.pod())).toList();
+    List<Admitted> news = of(Newness.NEW, candidates, view, seen);
+    List<Admitted> perhaps = of(Newness.PERHAPS, candidates, view, seen);
     if (news.isEmpty() && seen.hasUnknownNews(view)) {
       return Outcome.refused(Reason.POD_UNKNOWN, "the kubelet lists a pod that nobody knows yet");
     }
+    if (!perhaps.isEmpty() && !view.fromKubelet() && seen.byKubelet()) {
+      return Outcome.refused(
+          Reason.POD_UNKNOWN,
+          "the kubelet's port does not answer, and the API cannot tell which pod of its name the"
+              + " kubelet means: "
+              + text(perhaps));
+    }
     // whoever is new; nobody being so, whoever was last
-    List<Admitted> left = news.isEmpty() ? dropWhile(candidates, a -> !seen.comesNext(a)) : news;
+    List<Admitted> left =
+        news.isEmpty() && perhaps.isEmpty()
+            ? dropWhile(candidates, a -> !seen.comesNext(a))
+            : candidates.stream()
+                .filter(
+                    a ->
+                        news.contains(a)
+                            || perhaps.contains(a)
+                            || !perhaps.isEmpty() && seen.comesNext(a))
+                .toList();
     // who asks for another number of devices cannot be the one
     left = dropWhile(left, a -> a.turn().number() != question.size());
     if (left.stream().noneMatch(a -> a.turn().number() == question.size()) && !alone(left, news)) {
@@ -73,6 +91,11 @@ final class AdmittedPod {
           : Outcome.refused(Reason.POD_AMBIGUOUS, text(left));
     }
     return Outcome.given(left.getFirst());
+  }
+
+  private static List<Admitted> of(
+      Newness newness, List<Admitted> candidates, PodView view, Seen seen) {
+    return candidates.stream().filter(a -> seen.newness(a.pod(), view) == newness).toList();
   }
 
   /** Whether a single pod is new, so that the question is for it whatever it says. */

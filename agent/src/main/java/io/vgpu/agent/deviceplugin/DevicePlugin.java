@@ -92,8 +92,11 @@ public final class DevicePlugin {
       Clock clock,
       LongSupplier nanoTime) {}
 
-  /** A look before each registration: the target is to be back 0.5 s after a kubelet's restart. */
+  /** A look beside each registration: the target is to be back 0.5 s after a kubelet's restart. */
   private static final Duration NOTE_LIMIT = Duration.ofMillis(100);
+
+  /** How long a list waits for that look, which bounds itself. */
+  private static final Duration LIST_WAITS = Duration.ofMillis(500);
 
   private static final Duration RESTORE_LIMIT = Duration.ofSeconds(10);
 
@@ -204,13 +207,22 @@ public final class DevicePlugin {
             with.clock(),
             nanoTime);
     this.streams = new OpenStreams();
+    FirstLook look =
+        new FirstLook(
+            () -> startUp.noteWhoWaits(Deadline.in(NOTE_LIMIT, nanoTime)), LIST_WAITS, threads);
     this.socket =
         new KubeletSocket(
             transport,
             config.pluginDir().resolve(config.endpoint()),
             List.of(
                 new DevicePluginService(
-                    admission, devices, streams, this::listed, with.meters(), nanoTime)),
+                    admission,
+                    devices,
+                    streams,
+                    look::await,
+                    this::listed,
+                    with.meters(),
+                    nanoTime)),
             threads);
     this.registrar =
         new KubeletRegistrar(
@@ -220,7 +232,7 @@ public final class DevicePlugin {
             names.vgpuNumber(),
             KubeletRegistrar.options(),
             streams,
-            () -> startUp.noteWhoWaits(Deadline.in(NOTE_LIMIT, nanoTime)),
+            look::begin,
             with.registered(),
             nanoTime,
             with.meters());

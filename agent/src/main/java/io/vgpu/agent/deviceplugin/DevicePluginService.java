@@ -34,21 +34,27 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
   private final Admission admission;
   private final DeviceList devices;
   private final OpenStreams streams;
+  private final Runnable beforeList;
   private final Runnable listed;
   private final MeterRegistry meters;
   private final LongSupplier nanoTime;
 
-  /** {@code listed} runs whenever a stream has begun and its first list is sent. */
+  /**
+   * {@code beforeList} runs whenever a stream has begun, {@code listed} when its first list is
+   * sent.
+   */
   DevicePluginService(
       Admission admission,
       DeviceList devices,
       OpenStreams streams,
+      Runnable beforeList,
       Runnable listed,
       MeterRegistry meters,
       LongSupplier nanoTime) {
     this.admission = admission;
     this.devices = devices;
     this.streams = streams;
+    this.beforeList = beforeList;
     this.listed = listed;
     this.meters = meters;
     this.nanoTime = nanoTime;
@@ -62,6 +68,7 @@ final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
 
   @Override
   public void listAndWatch(Empty request, StreamObserver<ListAndWatchResponse> observer) {
+    beforeList.run();
     devices.serve(observer, streams);
     listed.run();
   }

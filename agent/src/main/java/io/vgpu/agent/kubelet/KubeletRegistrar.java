@@ -79,7 +79,7 @@ public final class KubeletRegistrar {
    * @param kubeletSocket the kubelet's registration socket, {@code kubelet.sock}
    * @param options sent with the registration, and to be answered by the service alike: some
    *     kubelets trust these and never ask (weakness 13-15)
-   * @param beforeRegister runs before each try, while the kubelet cannot ask us; bounds itself
+   * @param beforeRegister runs before each try, while the kubelet cannot ask us; must not block
    * @param registered runs after each registration; must not block
    */
   public KubeletRegistrar(

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vgpu.agent.deviceplugin.AdmittedPod.Admitted;
 import io.vgpu.agent.deviceplugin.AdmittedPod.Question;
+import io.vgpu.agent.deviceplugin.Seen.Newness;
 import io.vgpu.agent.kubelet.ListedPod;
 import io.vgpu.model.Reason;
 import java.util.ArrayList;
@@ -81,15 +82,36 @@ class SeenTest {
     TestPod first = TestPod.of("p", app("main", 0));
     TestPod second = first.again("uid-2", app("main", 1));
     Seen seen = Seen.NOTHING.asked(view(first), Set.of("uid-p"), Optional.empty(), 0);
-    assertThat(seen.isNew(first.node())).isFalse();
-    assertThat(seen.isNew(second.node())).isTrue();
+    assertThat(seen.newness(first.node(), view())).isEqualTo(Newness.OLD);
+    assertThat(seen.newness(second.node(), view())).isEqualTo(Newness.NEW);
     Seen unnamed =
         Seen.NOTHING.asked(
             new PodView(List.of(line(first)), List.of(), true, uid -> true),
             Set.of(),
             Optional.empty(),
             0);
-    assertThat(unnamed.isNew(second.node())).as("who bore the name then is not known").isFalse();
+    assertThat(unnamed.newness(second.node(), view()))
+        .as("who bore the name then is not known")
+        .isEqualTo(Newness.PERHAPS);
+  }
+
+  /** The kubelet is behind: what it lists may be the pod of which the API knows no more. */
+  @Example
+  void theApiDoesNotTellOfWhichPodANameIsListed() {
+    TestPod first = TestPod.of("p", app("main", 0));
+    TestPod second = first.again("uid-2", app("main", 1));
+    PodView ofApi = new PodView(List.of(line(first)), List.of(second.node()), false, uid -> true);
+    Seen known = Seen.NOTHING.asked(view(first), Set.of(), Optional.empty(), 0);
+    assertThat(known.newness(second.node(), ofApi)).isEqualTo(Newness.PERHAPS);
+    Seen after = known.asked(ofApi, Set.of(), Optional.empty(), 0);
+    assertThat(after.newness(second.node(), view()))
+        .as("not noted as listed: it comes yet")
+        .isEqualTo(Newness.NEW);
+    PodView both =
+        new PodView(List.of(line(first)), List.of(second.node(), first.node()), false, uid -> true);
+    Seen doubtful = Seen.NOTHING.asked(both, Set.of(), Optional.empty(), 0);
+    assertThat(doubtful.newness(first.node(), both)).isEqualTo(Newness.PERHAPS);
+    assertThat(doubtful.newness(second.node(), both)).isEqualTo(Newness.PERHAPS);
   }
 
   @Example
@@ -133,7 +155,10 @@ class SeenTest {
               0);
     }
     assertThat(seen.listed()).hasSize(Seen.MAX_NAMES);
-    assertThat(seen.isNew(TestPod.of("p2-0", app("main", 0)).node())).isFalse();
-    assertThat(seen.isNew(TestPod.of("p0-0", app("main", 0)).node())).as("the eldest").isTrue();
+    assertThat(seen.newness(TestPod.of("p2-0", app("main", 0)).node(), view()))
+        .isEqualTo(Newness.OLD);
+    assertThat(seen.newness(TestPod.of("p0-0", app("main", 0)).node(), view()))
+        .as("the eldest")
+        .isEqualTo(Newness.NEW);
   }
 }

@@ -120,6 +120,44 @@ class TroubleScenariosTest extends RigTest {
     gotItsClaim(more, rig.run(more));
   }
 
+  /**
+   * Seen on a real node under load: the kubelet lists pods that it has rejected, the API knows
+   * their successors already, and the kubelet's port does not answer in time.
+   */
+  @Test
+  void whileTheKubeletIsBehindNoSuccessorIsTakenForAnother() throws Exception {
+    TestPod one = skipped("one", 0);
+    TestPod two = skipped("two", 1);
+    rig.startAgent();
+    TestPod first = TestPod.of("first", app("main", 2));
+    gotItsClaim(first, rig.run(first));
+    TestPod twoAgain = replaced(two, 3);
+    rig.kubeletPortAnswers = false;
+    TestPod meanwhile = TestPod.of("meanwhile", app("main", 4));
+    rig.run(meanwhile); // as the API sees it: the successor's name is listed
+    replaced(one, 5);
+    rig.kubelet.remove(two.ref().uid());
+    Result result = rig.kubelet.admit(twoAgain.ref(), twoAgain.demand());
+    refused(result, Reason.POD_UNKNOWN);
+    assertThat(rig.kubelet.held("uid-two-again", "main")).isEmpty();
+    rig.kubeletPortAnswers = true;
+    TestPod twoAtLast = replaced(twoAgain, 6);
+    rig.kubelet.remove(twoAgain.ref().uid());
+    gotItsClaim(twoAtLast, rig.kubelet.admit(twoAtLast.ref(), twoAtLast.demand()));
+  }
+
+  private TestPod skipped(String name, int card) {
+    TestPod pod = rig.bind(TestPod.of(name, app("main", card)));
+    rig.kubelet.admitWithoutPlugin(pod.ref(), pod.demand());
+    return pod;
+  }
+
+  /** The API has another pod under the name; the kubelet has not heard of it. */
+  private TestPod replaced(TestPod pod, int card) {
+    rig.watch.gone(pod.node());
+    return rig.bind(pod.again(pod.ref().uid() + "-again", app("main", card)));
+  }
+
   @Test
   void podsThatLostTheirDevicesBeforeTheyStartedAreReported() throws Exception {
     rig.startAgent();
