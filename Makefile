@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-pods bench-scheduler-memory bench-agent bench-shim bench-shim-cpu test-old-shim test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-pods bench-scheduler-memory bench-agent bench-upgrade bench-shim bench-shim-cpu test-old-shim test-gpu demo-gpu sim-shim images clean format soak-burst fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -54,6 +54,9 @@ soak-burst: build binaries ## 50 seeds of the burst test (SEEDS=n for another nu
 
 bench: build binaries ## how long a pod takes from create to bound to running, into build/bench/pod-way.json
 	@$(E2E) bench --out build/bench/pod-way.json
+
+bench-upgrade: build binaries ## how long the kubelet has no plugin when the agent is changed under 100 pods, into build/bench/upgrade.json (ARGS="--times=5")
+	@$(E2E) upgrade --out build/bench/upgrade.json $(ARGS)
 
 sim-shim: ## the limiter in simulation, all cells and prior art's formulas, into docs/simulation-shim.md
 	@cmake -S cuda-shim -B cuda-shim/build >/dev/null && cmake --build cuda-shim/build -j2 --target shim-sim >/dev/null

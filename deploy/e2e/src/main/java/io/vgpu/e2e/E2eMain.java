@@ -2,6 +2,7 @@ package io.vgpu.e2e;
 
 import io.vgpu.agent.AgentMain;
 import io.vgpu.e2e.burst.BurstMain;
+import io.vgpu.e2e.burst.UpgradeMain;
 import io.vgpu.e2e.cluster.ClusterException;
 import io.vgpu.e2e.cluster.ClusterMain;
 import io.vgpu.e2e.cluster.ImagesMain;
@@ -25,6 +26,7 @@ import picocli.CommandLine.Command;
       PodWayBench.class,
       SchedulerScaleBench.class,
       BurstMain.class,
+      UpgradeMain.class,
       ImagesMain.class
     })
 public final class E2eMain {

@@ -199,8 +199,12 @@ public final class BurstRun {
         pods.stream().filter(p -> p.succeeded() && !p.troubled()).count());
   }
 
-  /** Names in the order of their successful bindings. */
   private List<String> bound(long since) {
+    return bound(cluster, namespace, since);
+  }
+
+  /** Names in the order of their successful bindings. */
+  static List<String> bound(Cluster cluster, String namespace, long since) {
     return cluster.auditLog().since(since).stream()
         .filter(r -> r.subresource().equals("binding") && r.verb().equals("create"))
         .filter(r -> r.namespace().equals(namespace) && r.status() / 100 == 2)
@@ -266,17 +270,22 @@ public final class BurstRun {
   }
 
   private void makeNamespace() {
-    client()
+    makeNamespace(client(), namespace);
+  }
+
+  /** There, and pods can be made in it. */
+  static void makeNamespace(KubernetesClient client, String namespace) {
+    client
         .resource(
             new NamespaceBuilder().withNewMetadata().withName(namespace).endMetadata().build())
         .serverSideApply();
     Await.until(
         "the default service account of " + namespace,
         Duration.ofSeconds(30),
-        () -> client().serviceAccounts().inNamespace(namespace).withName("default").get() != null);
+        () -> client.serviceAccounts().inNamespace(namespace).withName("default").get() != null);
   }
 
-  private static Future<?> repeat(ScheduledExecutorService on, Runnable look, Duration period) {
+  static Future<?> repeat(ScheduledExecutorService on, Runnable look, Duration period) {
     return on.scheduleWithFixedDelay(look, 0, period.toMillis(), TimeUnit.MILLISECONDS);
   }
 

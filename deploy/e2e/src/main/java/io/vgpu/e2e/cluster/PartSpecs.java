@@ -121,6 +121,8 @@ final class PartSpecs {
     List<String> flags =
         new ArrayList<>(
             List.of(
+                // its log says when a plugin's devices came and went
+                "--v=2",
                 "--config=" + paths.config("kubelet.yaml"),
                 "--kubeconfig=" + paths.kubeconfig("kubelet"),
                 "--root-dir=" + paths.kubeletRoot(),

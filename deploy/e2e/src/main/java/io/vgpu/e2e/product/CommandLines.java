@@ -52,6 +52,13 @@ final class CommandLines {
     };
   }
 
+  /** An agent beside another one: the same but for the port of its metrics. */
+  List<String> agent(ProductConfig config, int opsPort) {
+    List<String> line = agent(config);
+    line.add("--ops-bind-port=" + opsPort);
+    return line;
+  }
+
   Map<String, String> environment(OurPart part) {
     return part == OurPart.AGENT
         ? Map.of("FAKE_GPUS", FakeNode.profileOf(cluster).toString())

@@ -25,25 +25,25 @@ final class Probe {
   }
 
   /** Whether {@code /readyz} answers 200; a part that does not listen yet is not ready. */
-  boolean ready(OurPart part) {
+  boolean ready(OurPart part, int port) {
     try {
-      return get(part, "/readyz").statusCode() == 200;
+      return get(part, port, "/readyz").statusCode() == 200;
     } catch (IOException e) {
       return false;
     }
   }
 
-  String metrics(OurPart part) {
+  String metrics(OurPart part, int port) {
     try {
-      return get(part, "/metrics").body();
+      return get(part, port, "/metrics").body();
     } catch (IOException e) {
       throw new ClusterException("no metrics from " + part.process() + ": " + e.getMessage(), e);
     }
   }
 
-  private HttpResponse<String> get(OurPart part, String path) throws IOException {
+  private HttpResponse<String> get(OurPart part, int port, String path) throws IOException {
     String scheme = part == OurPart.WEBHOOK ? "https" : "http";
-    URI uri = URI.create(scheme + "://" + cluster.config().nodeIp() + ":" + part.opsPort() + path);
+    URI uri = URI.create(scheme + "://" + cluster.config().nodeIp() + ":" + port + path);
     try (HttpClient http =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1) // no upgrade: scrapers ask for none

@@ -38,6 +38,7 @@ public final class Product {
   private final CommandLines commands;
   private ProductConfig config = ProductConfig.DEFAULT;
   private long auditBegan;
+  private AgentRun agent = AgentRun.FIRST;
 
   public Product(Cluster cluster, Checkout checkout) {
     this.cluster = cluster;
@@ -93,6 +94,7 @@ public final class Product {
 
   private void install(ProductConfig wanted) {
     config = wanted;
+    agent = AgentRun.FIRST;
     auditBegan = cluster.auditLog().position();
     manifests.applyRbac();
     writeClaimKey();
@@ -115,19 +117,42 @@ public final class Product {
    * Starts a dead part with the arguments of the present configuration; returns before it is ready.
    */
   public void startPart(OurPart part) {
-    cluster.startProcess(part.process(), commands.of(part, config), commands.environment(part));
+    List<String> command =
+        part == OurPart.AGENT ? commands.agent(config, agent.opsPort()) : commands.of(part, config);
+    cluster.startProcess(name(part), command, commands.environment(part));
+  }
+
+  /**
+   * Starts an agent beside the one that serves, and returns once it says that it is ready, which is
+   * prepared (docs/adr/0022). From now on it is the part {@code AGENT}; the caller ends the one
+   * that is returned.
+   */
+  public ManagedProcess startNextAgent() {
+    ManagedProcess serving = process(OurPart.AGENT).orElseThrow();
+    agent = agent.next();
+    startPart(OurPart.AGENT);
+    awaitReady(OurPart.AGENT);
+    return serving;
+  }
+
+  private String name(OurPart part) {
+    return part == OurPart.AGENT ? agent.process() : part.process();
+  }
+
+  private int port(OurPart part) {
+    return part == OurPart.AGENT ? agent.opsPort() : part.opsPort();
   }
 
   /** Waits until a running part says that it is ready. */
   public void awaitReady(OurPart part) {
     process(part)
         .orElseThrow()
-        .awaitReady("to be ready", READY, () -> new Probe(cluster).ready(part));
+        .awaitReady("to be ready", READY, () -> new Probe(cluster).ready(part, port(part)));
   }
 
   /** The part's process, dead or alive, once it was started. */
   public Optional<ManagedProcess> process(OurPart part) {
-    return cluster.process(part.process());
+    return cluster.process(name(part));
   }
 
   /** What the part logged since the cluster's start. */
@@ -137,7 +162,7 @@ public final class Product {
 
   /** The answer of a part's {@code /metrics}. */
   public String metrics(OurPart part) {
-    return new Probe(cluster).metrics(part);
+    return new Probe(cluster).metrics(part, port(part));
   }
 
   /**
