@@ -36,6 +36,8 @@ public final class CardSums {
   private final Use total;
   private final Use used;
   private final long[] cards;
+  private final int[] numa;
+  private final int largestNuma;
 
   private CardSums(
       int schedulable,
@@ -48,6 +50,7 @@ public final class CardSums {
       long cpuLeft,
       long[] cards,
       long[] room,
+      int[] numa,
       String model) {
     this.schedulable = schedulable;
     this.cordoned = cordoned;
@@ -63,6 +66,8 @@ public final class CardSums {
     this.cpuLeft = cpuLeft;
     this.cards = cards;
     this.room = room;
+    this.numa = numa;
+    this.largestNuma = largest(numa);
     this.model = model;
   }
 
@@ -81,11 +86,13 @@ public final class CardSums {
     long uniform = -1;
     long[] cards = new long[list.size() * FIELDS];
     long[] room = new long[list.size() * ROOM];
+    int[] numa = new int[list.size()];
     String model = "";
     for (int i = 0; i < list.size(); i++) {
       Card c = list.get(i);
       write(cards, i * FIELDS, c.total(), c.used());
       writeRoom(room, i * ROOM, c);
+      numa[i] = c.device().numa();
       cordoned += c.device().cordoned() ? 1 : 0;
       if (c.device().schedulable()) {
         schedulable++;
@@ -108,7 +115,20 @@ public final class CardSums {
         cpuLeft,
         cards,
         room,
+        numa,
         model);
+  }
+
+  private static int largest(int[] numa) {
+    int largest = 0;
+    for (int a : numa) {
+      int size = 0;
+      for (int b : numa) {
+        size += a >= 0 && a == b ? 1 : 0;
+      }
+      largest = Math.max(largest, size);
+    }
+    return largest;
   }
 
   private static void writeRoom(long[] room, int at, Card c) {
@@ -169,6 +189,16 @@ public final class CardSums {
   /** The first usable card's model; empty where there is none. */
   public String model() {
     return model;
+  }
+
+  /** The card's NUMA node; negative where it is not known. */
+  public int numa(int card) {
+    return numa[card];
+  }
+
+  /** The most cards of one NUMA node, whoever uses them; 0 where no card's is known. */
+  public int largestNuma() {
+    return largestNuma;
   }
 
   /** How many cards the node has, usable or not. */

@@ -172,7 +172,7 @@ final class QuickFit {
       return Refused.bare(mostFrequent(devices(node), sums, need));
     }
     return node.offer() instanceof NodeOffer.Offered offered
-        ? Topology.strictRefusal(pod.wishes().topology(), offered, at -> passes[at], (int) number)
+        ? Topology.strictRefusal(pod.wishes().topology(), offered, sums, passes, (int) number)
             .map(no -> Refused.of(no.reason(), no.detail()))
             .orElse(null)
         : null;

@@ -71,7 +71,7 @@ final class QuickRanking {
         CardSums sums = node.sumsFor(pod.pod().uid(), now);
         if (quick.refusal(node, sums) == null) {
           positions[fits] = known - 1;
-          fitness[fits] = fitness(node);
+          fitness[fits] = fitness(node, sums);
           scores[fits++] = score(node, sums, tolls);
         }
       }
@@ -79,10 +79,10 @@ final class QuickRanking {
     return Ranked.of(positions, fitness, scores, fits);
   }
 
-  private int fitness(NodeView node) {
+  private int fitness(NodeView node, CardSums sums) {
     TopologyMode mode = pod.wishes().topology();
     return mode != TopologyMode.NONE && node.offer() instanceof NodeOffer.Offered offered
-        ? Topology.fitness(mode, offered, together)
+        ? Topology.fitness(mode, offered, sums, together)
         : 0;
   }
 

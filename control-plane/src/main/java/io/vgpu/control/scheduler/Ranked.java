@@ -46,6 +46,9 @@ final class Ranked {
    * @param first their positions, best first: those of the first ranks, each once
    */
   Ranked withFirst(int[] first, double[] newScores) {
+    if (first.length == 0) {
+      return this;
+    }
     int[] ranks = order.clone();
     double[] all = scores.clone();
     for (int rank = 0; rank < first.length; rank++) {

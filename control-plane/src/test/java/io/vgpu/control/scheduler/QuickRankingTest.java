@@ -115,6 +115,7 @@ class QuickRankingTest {
   private static void fill(ClusterState state, String name, Random random) {
     List<GpuDevice> devices = new ArrayList<>();
     boolean alike = random.nextBoolean();
+    int numa = random.nextInt(4);
     for (int i = 1 + random.nextInt(6); i > 0; i--) {
       int id = devices.size();
       devices.add(
@@ -123,7 +124,7 @@ class QuickRankingTest {
               random.nextInt(3) == 0 ? "NVIDIA A10" : "NVIDIA A100",
               alike ? 24_000 : 8_000L * (1 + random.nextInt(3)),
               1 + random.nextInt(5),
-              id % 2));
+              numa == 0 ? -1 : id % numa - 1));
     }
     NodeRecord plain = Nodes.record(name, devices, NodeConfig.DEFAULT);
     state.putNode(

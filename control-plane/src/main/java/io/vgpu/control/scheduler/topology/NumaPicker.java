@@ -1,8 +1,8 @@
 package io.vgpu.control.scheduler.topology;
 
+import io.vgpu.control.cluster.CardSums;
 import io.vgpu.control.scheduler.topology.Pick.Picked;
 import io.vgpu.control.scheduler.topology.Pick.Unsatisfied;
-import io.vgpu.model.GpuDevice;
 import io.vgpu.model.Reason;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.IntPredicate;
 
 /** All cards of a container on one NUMA node, where it can be (control-plane.md 3.11). Pure. */
 final class NumaPicker {
@@ -68,17 +67,20 @@ final class NumaPicker {
   }
 
   /** As {@link Topology#strictRefusal}. */
-  static Optional<Unsatisfied> strictRefusal(List<GpuDevice> devices, IntPredicate passes, int n) {
+  static Optional<Unsatisfied> strictRefusal(CardSums node, boolean[] passes, int n) {
     int most = 0;
-    for (int at = 0; at < devices.size(); at++) {
-      int numa = passes.test(at) ? devices.get(at).numa() : -1;
-      int group = 0;
-      for (int other = 0; numa >= 0 && other < devices.size(); other++) {
-        group += devices.get(other).numa() == numa && passes.test(other) ? 1 : 0;
-      }
-      most = Math.max(most, group);
-      if (most >= n) {
-        return Optional.empty();
+    int cards = node.size();
+    for (int at = 0; at < cards; at++) {
+      int numa = passes[at] ? node.numa(at) : -1;
+      if (numa >= 0) {
+        int group = 0;
+        for (int other = 0; other < cards; other++) {
+          group += passes[other] && node.numa(other) == numa ? 1 : 0;
+        }
+        most = Math.max(most, group);
+        if (most >= n) {
+          return Optional.empty();
+        }
       }
     }
     return Optional.of(new Unsatisfied(Reason.NUMA_TOPOLOGY_UNSATISFIED, why(most == 0, n, most)));

@@ -1,5 +1,6 @@
 package io.vgpu.control.scheduler.topology;
 
+import io.vgpu.control.cluster.CardSums;
 import io.vgpu.control.cluster.NodeLinks.Tier;
 import io.vgpu.control.cluster.NodeOffer;
 import io.vgpu.control.cluster.TopologyMode;
@@ -11,7 +12,6 @@ import io.vgpu.model.PlacementPolicy;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.IntPredicate;
 
 /**
  * Chooses cards of one node by the pod's topology mode (control-plane.md 3.10 to 3.13). Pure, the
@@ -60,14 +60,15 @@ public final class Topology {
    * without choosing them: {@link #pick}'s word where {@code n} or more cards pass. Empty where it
    * can be kept.
    *
+   * @param sums of the node's cards
    * @param passes by position
    */
   public static Optional<Unsatisfied> strictRefusal(
-      TopologyMode mode, NodeOffer.Offered node, IntPredicate passes, int n) {
+      TopologyMode mode, NodeOffer.Offered node, CardSums sums, boolean[] passes, int n) {
     return switch (mode) {
       case NONE, NUMA, LINK -> Optional.empty();
-      case NUMA_STRICT -> NumaPicker.strictRefusal(node.devices(), passes, n);
-      case LINK_STRICT -> LinkPicker.strictRefusal(node.links(), node.devices().size(), passes, n);
+      case NUMA_STRICT -> NumaPicker.strictRefusal(sums, passes, n);
+      case LINK_STRICT -> LinkPicker.strictRefusal(node.links(), sums.size(), at -> passes[at], n);
     };
   }
 
@@ -95,6 +96,14 @@ public final class Topology {
     };
   }
 
+  /** The same of a node with these sums, which spare a look at each card. */
+  public static int fitness(TopologyMode mode, NodeOffer.Offered node, CardSums sums, long n) {
+    return switch (mode) {
+      case NUMA, NUMA_STRICT -> numaFitness(sums.largestNuma(), n);
+      case NONE, LINK, LINK_STRICT -> fitness(mode, node, n);
+    };
+  }
+
   private static int numaFitness(List<GpuDevice> devices, long n) {
     int largest = 0;
     for (GpuDevice a : devices) {
@@ -107,6 +116,13 @@ public final class Topology {
         return 2;
       }
     }
-    return largest == 0 ? 0 : 1;
+    return numaFitness(largest, n);
+  }
+
+  private static int numaFitness(int largest, long n) {
+    if (largest == 0) {
+      return 0;
+    }
+    return largest >= n ? 2 : 1;
   }
 }
