@@ -127,6 +127,14 @@ public final class ExtenderCommand implements Callable<Integer> {
   String steerPolicy = "foresight";
 
   @Option(
+      names = "--max-feasible-nodes",
+      defaultValue = "100",
+      description =
+          "so many nodes filter names at most, the best of those that fit; 0 names all. Pods with"
+              + " preferred affinity or ScheduleAnyway constraints are shown all")
+  int maxFeasibleNodes;
+
+  @Option(
       names = "--feature-gates",
       defaultValue = "",
       description =
@@ -208,7 +216,8 @@ public final class ExtenderCommand implements Callable<Integer> {
         coreHeadroom,
         FeatureGates.parse(ExtenderGate.class, featureGates),
         claimKeyFile,
-        new ExtenderConfig.Packing(workloadHalfLife, workloadRebuild, steerPolicy()));
+        new ExtenderConfig.Packing(
+            workloadHalfLife, workloadRebuild, steerPolicy(), maxFeasibleNodes));
   }
 
   private PlacementPolicy steerPolicy() {

@@ -22,9 +22,13 @@ final class DecisionStory {
               + " of "
               + filter.path("nodes").asInt()
               + " nodes fit"
+              + offered(filter)
               + (filter.path("text").asString("").isEmpty()
                   ? ""
                   : ": " + filter.path("text").asString()));
+      for (JsonNode n : filter.path("notOffered")) {
+        lines.add("passed by  " + n.path("node").asString() + ": " + n.path("why").asString());
+      }
     }
     JsonNode ranking = d.path("ranking");
     if (!ranking.isMissingNode()) {
@@ -45,6 +49,13 @@ final class DecisionStory {
     }
     bind(lines, d.path("bind"));
     return lines;
+  }
+
+  /** Decisions of earlier releases do not say. */
+  private static String offered(JsonNode filter) {
+    int fits = filter.path("fits").asInt();
+    int offered = filter.path("offered").asInt(fits);
+    return offered == fits ? "" : ", " + offered + " of them offered";
   }
 
   private static void bind(List<String> lines, JsonNode bind) {

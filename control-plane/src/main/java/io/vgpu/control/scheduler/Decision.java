@@ -29,19 +29,25 @@ record Decision(
    * @param nodes how many were asked about
    * @param reasons how many were refused for which
    * @param refused some of the refused
-   * @param fitting some of those that fit
+   * @param offered how many of those that fit were named to kube-scheduler
+   * @param fitting some of them
+   * @param others of those that fit, why they were not named; empty where all were
+   * @param passedOver some of the others
    */
   record Filtered(
       Instant at,
       String error,
       int nodes,
       int fits,
+      int offered,
       Map<Reason, Integer> reasons,
       Map<String, Refused> refused,
       List<String> fitting,
+      String others,
+      List<String> passedOver,
       String text) {
     static Filtered failed(Instant at, String error) {
-      return new Filtered(at, error, 0, 0, Map.of(), Map.of(), List.of(), error);
+      return new Filtered(at, error, 0, 0, 0, Map.of(), Map.of(), List.of(), "", List.of(), error);
     }
 
     static Filtered of(Instant at, Judged judged) {
@@ -64,9 +70,12 @@ record Decision(
           "",
           judged.nodes(),
           judged.fits(),
+          judged.shortlist().size(),
           judged.reasons(),
           some,
-          judged.fitting(NODES),
+          judged.offered(NODES),
+          judged.shortlist().others(),
+          judged.shortlist().next().stream().map(i -> judged.asked().known(i).name()).toList(),
           judged.fits() == 0 ? AggregateText.of(judged) : "");
     }
   }

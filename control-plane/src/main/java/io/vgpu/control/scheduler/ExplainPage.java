@@ -110,6 +110,7 @@ final class ExplainPage {
 
   private static void filtered(ObjectNode to, Decision.Filtered f) {
     to.put("at", f.at().toString()).put("nodes", f.nodes()).put("fits", f.fits());
+    to.put("offered", f.offered());
     to.put("text", f.text());
     ObjectNode reasons = to.putObject("reasons");
     f.reasons().forEach((r, n) -> reasons.put(r.code(), n));
@@ -117,6 +118,14 @@ final class ExplainPage {
     f.refused().forEach((node, r) -> refused(refused.addObject(), node, r));
     ArrayNode fitting = to.putArray("fitting");
     f.fitting().forEach(fitting::add);
+    ArrayNode passedOver = to.putArray("notOffered");
+    f.passedOver()
+        .forEach(
+            node ->
+                passedOver
+                    .addObject()
+                    .put("node", node)
+                    .put("why", "fits, not offered: " + f.others()));
   }
 
   private static void refused(ObjectNode to, String node, Refused r) {

@@ -93,7 +93,7 @@ final class ExtenderAnswers {
     out.put(FIT);
     boolean first = true;
     for (int i = 0; i < judged.nodes(); i++) {
-      if (judged.refusal(i) == null) {
+      if (judged.isOffered(i)) {
         comma(first, out);
         names.write(i, out);
         first = false;
@@ -139,10 +139,10 @@ final class ExtenderAnswers {
           .forEach(e -> list.set(e.getKey(), e.getValue()));
     }
     ArrayNode items = list.putArray("items");
-    Set<String> fitting = new HashSet<>(judged.fitting());
+    Set<String> offered = new HashSet<>(judged.offered());
     for (JsonNode item : args.items()) {
       String name = nameOf(item);
-      if (name != null && fitting.contains(name)) {
+      if (name != null && offered.contains(name)) {
         items.add(item);
       }
     }

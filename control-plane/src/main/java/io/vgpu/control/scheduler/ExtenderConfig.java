@@ -39,15 +39,21 @@ public record ExtenderConfig(
   }
 
   /**
-   * What the policies that look ahead go by.
+   * What the policies go by.
    *
    * @param halfLife after which a pod of the past counts half
    * @param rebuild how often the workload model is looked after
    * @param steer by which policy pods without cards are kept off idle ones
+   * @param maxFeasibleNodes so many nodes filter names at most, the best; 0 names all that fit
    */
-  public record Packing(Duration halfLife, Duration rebuild, PlacementPolicy steer) {
+  public record Packing(
+      Duration halfLife, Duration rebuild, PlacementPolicy steer, int maxFeasibleNodes) {
     public static final Packing USUAL =
-        new Packing(Duration.ofDays(7), Duration.ofSeconds(30), PlacementPolicy.FORESIGHT);
+        new Packing(
+            Duration.ofDays(7),
+            Duration.ofSeconds(30),
+            PlacementPolicy.FORESIGHT,
+            Shortlists.USUAL);
 
     public Packing {
       require(
@@ -56,6 +62,9 @@ public record ExtenderConfig(
       require(
           rebuild.compareTo(Duration.ofSeconds(1)) >= 0,
           "--workload-rebuild-interval " + rebuild.toMillis() + "ms: must be at least 1s");
+      require(
+          maxFeasibleNodes >= 0,
+          "--max-feasible-nodes " + maxFeasibleNodes + ": must be 0, for all, or more");
     }
   }
 

@@ -120,7 +120,8 @@ final class ExtenderJson {
         pod == null ? null : podRecord(pod),
         names,
         nodes,
-        nodes == null ? List.of() : list("Nodes.items", field(object("Nodes", nodes), "items")));
+        nodes == null ? List.of() : list("Nodes.items", field(object("Nodes", nodes), "items")),
+        pod != null && SoftConstraints.in(pod));
   }
 
   private static List<String> names(JsonParser parser) {

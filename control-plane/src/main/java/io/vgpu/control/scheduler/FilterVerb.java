@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Which nodes a pod fits on: every one of them, and a reason for each other one (control-plane.md
- * 3.1, 3.8). Reads one snapshot, writes nothing (D1). Any thread.
+ * Which nodes a pod fits on: every one of them, the best of which are named, and a reason for each
+ * other one (control-plane.md 3.1, 3.8). Reads one snapshot, writes nothing (D1). Any thread.
  */
 final class FilterVerb {
   static final Refused MISSED = Refused.of(Reason.NODE_CACHE_MISS, "");
@@ -30,6 +30,7 @@ final class FilterVerb {
   private final Allocator allocator;
   private final Alignments alignments;
   private final ExtenderJson json;
+  private final Shortlists shortlists;
   private final int coreHeadroom;
   private final LongSupplier nanoTime;
 
@@ -49,11 +50,13 @@ final class FilterVerb {
       Allocator allocator,
       Alignments alignments,
       ExtenderJson json,
+      Shortlists shortlists,
       int coreHeadroom,
       LongSupplier nanoTime) {
     this.allocator = allocator;
     this.alignments = alignments;
     this.json = json;
+    this.shortlists = shortlists;
     this.coreHeadroom = coreHeadroom;
     this.nanoTime = nanoTime;
   }
@@ -78,10 +81,11 @@ final class FilterVerb {
     Asked asked = asked(args, snapshot);
     return asked.size() == 0
         ? new Answer.Failed("No schedulable nodes", false)
-        : judge(pod.request(), asked, alignments.of(pod.request(), snapshot::node));
+        : judge(pod.request(), args.soft(), asked, snapshot);
   }
 
-  private Judged judge(PodRequest pod, Asked asked, Alignment alignment) {
+  private Judged judge(PodRequest pod, boolean soft, Asked asked, ClusterSnapshot snapshot) {
+    Alignment alignment = alignments.of(pod, snapshot::node);
     long now = nanoTime.getAsLong();
     QuickFit quick = QuickFit.of(pod, alignment).orElse(null);
     @Nullable Refused[] refusals = new Refused[asked.size()];
@@ -95,7 +99,11 @@ final class FilterVerb {
         refusals[i] = plan(pod, node, now, alignment) instanceof Refused no ? no : null;
       }
     }
-    return new Judged(asked, refusals, node -> plan(pod, node, now, alignment));
+    Judged judged = new Judged(asked, refusals, node -> plan(pod, node, now, alignment));
+    return soft || !shortlists.shortens(judged.fits())
+        ? judged
+        : judged.naming(
+            shortlists.of(pod, asked, judged.fittingByName(), alignment, snapshot, now));
   }
 
   private Verdict plan(PodRequest pod, NodeView node, long now, Alignment alignment) {
@@ -142,16 +150,23 @@ final class FilterVerb {
     if (all == 1) {
       return "the only node asked about";
     }
-    return fitting == 1
-        ? "the only one of " + all + " nodes that fits"
-        : "one of " + fitting + " nodes that fit of " + all + ", kube-scheduler's own choice";
+    if (fitting == 1) {
+      return "the only one of " + all + " nodes that fits";
+    }
+    int offered = judged.shortlist().size();
+    return "one of "
+        + (offered < fitting ? offered + " offered of " : "")
+        + fitting
+        + " nodes that fit of "
+        + all
+        + ", kube-scheduler's own choice";
   }
 
-  /** With one fitting node kube-scheduler does not ask prioritize: hold here. */
+  /** With one node offered kube-scheduler does not ask prioritize: hold here. */
   static Optional<Hold> holdOf(PodRequest pod, Answer answer) {
     if (answer instanceof Judged judged
-        && judged.fits() == 1
-        && judged.verdict(judged.fitting().getFirst()) instanceof Verdict.Fits fits) {
+        && judged.shortlist().size() == 1
+        && judged.verdict(judged.offered(1).getFirst()) instanceof Verdict.Fits fits) {
       Placement only = fits.placement();
       return Optional.of(new Hold(pod.pod().uid(), only.node(), only.footprint()));
     }

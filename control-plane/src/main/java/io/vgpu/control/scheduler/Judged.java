@@ -19,6 +19,7 @@ final class Judged implements FilterVerb.Answer {
   private final Asked asked;
   private final @Nullable Refused[] refusals;
   private final int fits;
+  private final Shortlist shortlist;
   private final Map<Reason, Integer> reasons;
   private final Function<NodeView, Verdict> plan;
 
@@ -40,6 +41,7 @@ final class Judged implements FilterVerb.Answer {
       }
     }
     this.fits = fitting;
+    this.shortlist = Shortlist.all(fitting);
     this.reasons = new EnumMap<>(Reason.class);
     for (Reason r : Reason.values()) {
       if (counts[r.ordinal()] > 0) {
@@ -48,8 +50,32 @@ final class Judged implements FilterVerb.Answer {
     }
   }
 
+  private Judged(Judged same, Shortlist shortlist) {
+    this.asked = same.asked;
+    this.refusals = same.refusals;
+    this.plan = same.plan;
+    this.fits = same.fits;
+    this.reasons = same.reasons;
+    this.shortlist = shortlist;
+  }
+
+  /** The same, of which only some are named. */
+  Judged naming(Shortlist some) {
+    return new Judged(this, some);
+  }
+
   Asked asked() {
     return asked;
+  }
+
+  /** Which of the nodes that fit are named. */
+  Shortlist shortlist() {
+    return shortlist;
+  }
+
+  /** Whether the node at a position fits and is named. */
+  boolean isOffered(int position) {
+    return refusals[position] == null && shortlist.names(position);
   }
 
   /** How many nodes were asked about. */
@@ -84,20 +110,32 @@ final class Judged implements FilterVerb.Answer {
     return node == null ? FilterVerb.MISSED : plan.apply(node);
   }
 
-  /** The first nodes that fit, in request order. */
-  List<String> fitting(int most) {
-    List<String> names = new ArrayList<>(Math.min(most, fits));
+  /** The first nodes that fit and are named, in request order. */
+  List<String> offered(int most) {
+    List<String> names = new ArrayList<>(Math.min(most, shortlist.size()));
     for (int i = 0; i < refusals.length && names.size() < most; i++) {
-      if (refusals[i] == null) {
-        names.add(asked.names().get(i));
+      if (isOffered(i)) {
+        names.add(asked.known(i).name());
       }
     }
     return names;
   }
 
-  /** All nodes that fit, in request order. */
-  List<String> fitting() {
-    return fitting(fits);
+  /** All of them. */
+  List<String> offered() {
+    return offered(shortlist.size());
+  }
+
+  /** Positions of all nodes that fit, named or not, in the order of their names. */
+  int[] fittingByName() {
+    int[] fitting = new int[fits];
+    int n = 0;
+    for (int known : asked.byName()) {
+      if (known > 0 && refusals[known - 1] == null) {
+        fitting[n++] = known - 1;
+      }
+    }
+    return fitting;
   }
 
   /** Why the others do not, in request order. */

@@ -54,7 +54,7 @@ public final class NodeRanking {
     Map<String, Double> tolls = tolls(pod, policy, left);
     List<Assessed> ranked = new ArrayList<>(nodes.size());
     for (Standing node : nodes) {
-      looks.at(pod, node, Look.QUICK).map(a -> a.less(tolls)).ifPresent(ranked::add);
+      quick(pod, node, tolls).ifPresent(ranked::add);
     }
     ranked.sort(ORDER);
     if (policy.deepNodes() > 0) {
@@ -64,6 +64,32 @@ public final class NodeRanking {
       best.sort(ORDER);
     }
     return ranked;
+  }
+
+  /**
+   * The order of a quick look alone.
+   *
+   * @param nodes in the order of their names
+   * @param positions of each among those asked about
+   */
+  Ranked quick(PodRequest pod, List<Standing> nodes, int[] positions, Map<String, Double> tolls) {
+    int[] fits = new int[positions.length];
+    int[] fitness = new int[positions.length];
+    double[] scores = new double[positions.length];
+    int n = 0;
+    for (int i = 0; i < positions.length; i++) {
+      Optional<Assessed> assessed = quick(pod, nodes.get(i), tolls);
+      if (assessed.isPresent()) {
+        fits[n] = positions[i];
+        fitness[n] = assessed.get().fitness();
+        scores[n++] = assessed.get().score();
+      }
+    }
+    return Ranked.of(fits, fitness, scores, n);
+  }
+
+  private Optional<Assessed> quick(PodRequest pod, Standing node, Map<String, Double> tolls) {
+    return looks.at(pod, node, Look.QUICK).map(a -> a.less(tolls));
   }
 
   /** What pods that would run on any model have to pay for those that some insist on. */

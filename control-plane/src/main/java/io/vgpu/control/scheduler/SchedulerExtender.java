@@ -131,7 +131,13 @@ public final class SchedulerExtender {
     SnapshotReaders readers = new SnapshotReaders(vertx, "snapshot-readers", readers(config));
     VerbClock verbs = new VerbClock(meters, nanoTime);
     FilterVerb filter =
-        new FilterVerb(allocator, alignments, json, config.coreHeadroom(), nanoTime);
+        new FilterVerb(
+            allocator,
+            alignments,
+            json,
+            new Shortlists(config.packing().maxFeasibleNodes(), allocator),
+            config.coreHeadroom(),
+            nanoTime);
     this.service =
         new ExtenderService(
             json,

@@ -88,7 +88,14 @@ final class BenchWorld implements AutoCloseable {
             decisions,
             Clock.systemUTC());
     ExtenderJson json = new ExtenderJson(Names.DEFAULT, true);
-    FilterVerb filter = new FilterVerb(allocator, alignments, json, 0, System::nanoTime);
+    FilterVerb filter =
+        new FilterVerb(
+            allocator,
+            alignments,
+            json,
+            new Shortlists(Shortlists.USUAL, allocator),
+            0,
+            System::nanoTime);
     VerbClock verbs = new VerbClock(meters, System::nanoTime);
     SnapshotReaders readers =
         new SnapshotReaders(vertx, "snapshot-readers", Runtime.getRuntime().availableProcessors());

@@ -41,7 +41,13 @@ class FilterAndBindAgreeTest {
     Alignments alignments = new Alignments(state.siblings());
     CommitDesk desk = new CommitDesk(state, allocator, alignments, () -> 1);
     FilterVerb filter =
-        new FilterVerb(allocator, alignments, new ExtenderJson(Names.DEFAULT, true), 0, () -> 1);
+        new FilterVerb(
+            allocator,
+            alignments,
+            new ExtenderJson(Names.DEFAULT, true),
+            new Shortlists(0, allocator),
+            0,
+            () -> 1);
     PrioritizeVerb prioritize =
         new PrioritizeVerb(allocator, alignments, filter, PlacementPolicy.FORESIGHT, () -> 1);
     for (int i = 0; i < 30; i++) {
@@ -51,14 +57,15 @@ class FilterAndBindAgreeTest {
               new PodRecord(pod, null, false, false, null, null),
               NameList.of(NAMES),
               null,
-              List.of());
+              List.of(),
+              false);
       Judged judged = (Judged) filter.run(args, state.snapshot());
       PrioritizeVerb.Scores scores = prioritize.run(pod, args, state.snapshot());
       String node = NAMES.get(random.nextInt(3));
       assertThat(scores.byName()).containsOnlyKeys(NAMES);
       switch (desk.plan(pod, node)) {
         case Step.Post post ->
-            assertThat(judged.fitting().contains(node) ? judged.verdict(node) : null)
+            assertThat(judged.offered().contains(node) ? judged.verdict(node) : null)
                 .isInstanceOfSatisfying(
                     Verdict.Fits.class,
                     fits ->

@@ -60,7 +60,13 @@ class QuickRankingTest {
     Collections.shuffle(names, random);
     Alignments alignments = new Alignments(state.siblings());
     FilterVerb filter =
-        new FilterVerb(allocator, alignments, new ExtenderJson(Names.DEFAULT, true), 0, () -> 1);
+        new FilterVerb(
+            allocator,
+            alignments,
+            new ExtenderJson(Names.DEFAULT, true),
+            new Shortlists(0, allocator),
+            0,
+            () -> 1);
     PrioritizeVerb prioritize =
         new PrioritizeVerb(allocator, alignments, filter, PlacementPolicy.FORESIGHT, () -> 1);
     PodRequest pod = pod(random);
@@ -69,7 +75,8 @@ class QuickRankingTest {
             new PodRecord(pod, null, false, false, null, null),
             NameList.of(names),
             null,
-            List.of());
+            List.of(),
+            false);
 
     PrioritizeVerb.Scores scores = prioritize.run(pod, args, state.snapshot());
 
@@ -112,7 +119,7 @@ class QuickRankingTest {
         .isEqualTo(planned.stream().findFirst().map(Assessed::footprint));
   }
 
-  private static void fill(ClusterState state, String name, Random random) {
+  static void fill(ClusterState state, String name, Random random) {
     List<GpuDevice> devices = new ArrayList<>();
     boolean alike = random.nextBoolean();
     int numa = random.nextInt(4);
@@ -145,7 +152,7 @@ class QuickRankingTest {
     }
   }
 
-  private static WorkloadModel model(Random random) {
+  static WorkloadModel model(Random random) {
     Map<Shape, Weight> weights = new HashMap<>();
     for (int i = 1 + random.nextInt(12); i > 0; i--) {
       int count = random.nextInt(4);
@@ -160,7 +167,7 @@ class QuickRankingTest {
     return WorkloadModel.of(1, random.nextInt(5) == 0 ? 10 : 1000, weights, ClusterShape.EMPTY);
   }
 
-  private static PodRequest pod(Random random) {
+  static PodRequest pod(Random random) {
     Pods pod =
         Pods.of(1 + random.nextInt(3), 5L * random.nextInt(12), 1024L * random.nextInt(9))
             .node(WORDS.get(random.nextInt(WORDS.size())));

@@ -79,7 +79,7 @@ class TraceThroughHttpIT {
     WorkloadModel workload = cluster.workload();
     Replay replay = new Replay(cluster, workload, new Foresight(() -> workload));
     Packing packing =
-        new Packing(Duration.ofDays(7), Duration.ofHours(1), PlacementPolicy.FORESIGHT);
+        new Packing(Duration.ofDays(7), Duration.ofHours(1), PlacementPolicy.FORESIGHT, 40);
     int placed = 0;
     try (RunningExtender extender = new RunningExtender(api, folder, "", null, packing)) {
       awaitModel(extender);

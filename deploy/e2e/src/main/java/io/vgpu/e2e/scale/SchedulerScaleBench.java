@@ -53,9 +53,9 @@ public final class SchedulerScaleBench implements Callable<Integer> {
 
   @Option(
       names = "--pods",
-      defaultValue = "1000",
+      defaultValue = "1500",
       description = "Pods of each wave (${DEFAULT-VALUE}).")
-  private int pods = 1000;
+  private int pods = 1500;
 
   @Option(
       names = "--repeat",
