@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -50,7 +51,7 @@ public final class FakeNode {
             StandardCopyOption.REPLACE_EXISTING);
       }
       Files.createDirectories(cardsFolder(cluster));
-      Files.deleteIfExists(stateOf(cluster)); // cards as new
+      newCards(stateOf(cluster));
       Files.copy(checkout.profile(profileName), profile, StandardCopyOption.REPLACE_EXISTING);
       Path dev = Files.createDirectories(root.resolve("dev"));
       node(dev.resolve("nvidiactl"), NVIDIA_MAJOR, CONTROL_MINOR);
@@ -65,6 +66,16 @@ public final class FakeNode {
       throw new UncheckedIOException("cannot make the driver root " + root, e);
     }
     return new FakeNode(root, profile);
+  }
+
+  /**
+   * Cards as new: empty, the first process makes of it what it should be. It is there before, since
+   * a process of no particular user may come first, and cannot make files in our folder.
+   */
+  private static void newCards(Path state) throws IOException {
+    Files.deleteIfExists(state);
+    Files.createFile(state);
+    Files.setPosixFilePermissions(state, PosixFilePermissions.fromString("rw-rw-rw-"));
   }
 
   /** Where the driver's libraries lie on the host. */

@@ -69,8 +69,8 @@ class RegistrationIT {
   void processesRegisterAndSeeNothingOfTheHost() {
     product.start(
         ProductConfig.DEFAULT.withAgentFlags("--feature-gates=DevicePluginClientMode=true"));
-    create("root", Optional.empty());
     create("tenant", Optional.of(1000L));
+    create("root", Optional.empty());
     for (String pod : List.of("root", "tenant")) {
       assertThat(Await.holdsWithin(LIMIT, () -> log(pod).contains("registered")))
           .as(() -> pod + " never asked for it: " + story(pod))
