@@ -35,7 +35,7 @@ set_tests_properties(pace-share-refunds PROPERTIES LABELS "native;as-shipped" TI
 
 add_executable(shim-sim test/sim/main.c test/sim/cells.c test/sim/sim.c test/sim/tasks.c test/sim/gpu.c test/sim/baseline.c
   $<TARGET_OBJECTS:vgpu-pace> src/shared.c src/alias.c src/log.c src/environment.c
-  src/refund/brief.c src/refund/gpu_model.c src/refund/refund.c src/refund/share.c src/refund/turns.c)
+  src/refund/brief.c src/refund/gpu_model.c src/refund/next_look.c src/refund/refund.c src/refund/share.c src/refund/turns.c)
 target_compile_definitions(shim-sim PRIVATE _GNU_SOURCE)
 target_include_directories(shim-sim PRIVATE test/sim test/unit)
 target_compile_options(shim-sim PRIVATE -O2)

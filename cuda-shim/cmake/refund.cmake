@@ -1,6 +1,6 @@
 # The refund ledger, the programs that use it outside Kubernetes, and their tests.
 
-set(refund_sources brief gpu_model refund share turns util)
+set(refund_sources brief gpu_model next_look refund share turns util)
 list(TRANSFORM refund_sources PREPEND src/refund/)
 list(TRANSFORM refund_sources APPEND .c)
 add_library(vgpu-refund STATIC ${refund_sources})

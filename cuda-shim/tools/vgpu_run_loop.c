@@ -15,12 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "refund/next_look.h"
 #include "refund/refund.h"
 #include "refund/turns.h"
 #include "refund/util.h"
 #include "vgpu_run.h"
 
-enum { FAST_MS = 5, SLOW_MS = 100, HEAD_BYTES = offsetof(struct vgpu_usage, exports) };
+enum { SLOW_MS = 100, HEAD_BYTES = offsetof(struct vgpu_usage, exports) };
 
 struct tenant {
   char directory[32];
@@ -274,5 +275,5 @@ int run_loop_step(struct run_loop *loop) {
     loop->scanned_ns = now;
     scan(loop);
   }
-  return lead(loop, now) >= 2 ? FAST_MS : SLOW_MS;
+  return lead(loop, now) >= 2 ? (int)(next_look_ns(&loop->card, &loop->turns) / REFUND_MS) : SLOW_MS;
 }

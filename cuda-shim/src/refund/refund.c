@@ -104,6 +104,7 @@ static void read_ring(struct refund_card *card, struct refund_container *c, stru
                       const struct refund_look *look, const struct vgpu_ring *ring, int64_t now_ns) {
   uint64_t posted = ring->head - p->head;
   if (posted == 0) return;
+  if (posted > card->posted) card->posted = posted > VGPU_RING_ENTRIES ? VGPU_RING_ENTRIES : (uint32_t)posted;
   p->overdue = false;
   if (posted > VGPU_RING_ENTRIES) {
     card->dropped[REFUND_DROP_HEAD]++;
@@ -213,6 +214,9 @@ static void settle(struct refund_card *card, struct refund_container *c, struct 
   c->share_ns = most(c->share_ns - (span.end - span.start - refund), -REFUND_SHARE_CAP_NS);
   c->longest_ns[0] = most(c->longest_ns[0], span.end - span.start - refund);
   c->refund_ns += (uint64_t)refund;
+  c->bucket_ns += refund;
+  int64_t own = span.end - span.start - refund;
+  if (refund > 0 && (c->shortest_ns[0] == 0 || own < c->shortest_ns[0])) c->shortest_ns[0] = own;
   card->refunded_ns += (uint64_t)refund;
   card->settled++;
 }
@@ -270,12 +274,16 @@ static void next_second(struct refund_card *card, int64_t now_ns) {
   for (uint32_t i = 0; i < REFUND_CONTAINERS; i++) {
     card->containers[i].longest_ns[1] = card->containers[i].longest_ns[0];
     card->containers[i].longest_ns[0] = 0;
+    card->containers[i].shortest_ns[1] = card->containers[i].shortest_ns[0];
+    card->containers[i].shortest_ns[0] = 0;
   }
 }
 
 void refund_tick(struct refund_card *card, const struct refund_look *looks, uint32_t count, int64_t now_ns) {
   int64_t passed = card->last_ns == 0 ? REFUND_POT_NS / 10 : least(most(now_ns - card->last_ns, 0), REFUND_S);
   card->last_ns = now_ns;
+  card->passed_ns = passed;
+  card->posted = 0;
   card->pot_ns = least(card->pot_ns + passed, REFUND_POT_NS);
   next_second(card, now_ns);
   for (uint32_t i = 0; i < REFUND_CONTAINERS; i++) card->containers[i].present = false;
@@ -290,6 +298,8 @@ void refund_tick(struct refund_card *card, const struct refund_look *looks, uint
     struct refund_container *c = looks[i].name == 0 ? NULL : find_or_add(card, looks[i].name, looks[i].raw_busy_ns);
     if (c == NULL) continue;
     refill(c, &looks[i], passed);
+    c->bucket_ns = most(least(looks[i].bucket_ns, REFUND_DEBT_MAX_NS), -REFUND_DEBT_MAX_NS);
+    c->share_permille = (uint32_t)most(least(looks[i].share_permille, FULL), 1);
     int64_t debt = debt_time(&looks[i]);
     if (debt > 0) c->able_ns = now_ns + debt;
     for (uint32_t k = 0; k < looks[i].slot_count && k < VGPU_RING_SLOTS; k++) read_process(card, c, &looks[i], k, now_ns);

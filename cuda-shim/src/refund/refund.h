@@ -74,13 +74,18 @@ struct refund_container {
   uint64_t refund_ns; /* cumulative */
   uint32_t others_active;
   uint32_t active;
-  int64_t longest_ns[2]; /* slice of this second and the one before, without the neighbours' turns in it */
+  int64_t longest_ns[2];  /* slice of this second and the one before, without the neighbours' turns in it */
+  int64_t shortest_ns[2]; /* the same of slices for which something was refunded; 0: none */
+  int64_t bucket_ns;      /* at this look, and what this look refunded */
+  uint32_t share_permille;
   struct refund_process processes[VGPU_RING_SLOTS];
 };
 
 struct refund_card {
   const struct gpu_model *model;
   int64_t last_ns;
+  int64_t passed_ns; /* between this look and the one before */
+  uint32_t posted;   /* most that one process had posted at this look */
   int64_t second_ns; /* when this second began, for longest_ns */
   int64_t pot_ns;    /* wall time less what is charged: refunds of time that was nobody's come out of it */
   uint64_t accepted, settled, refunded_ns;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refund/next_look.h"
 #include "refund/refund.h"
 #include "refund/turns.h"
 #include "refund/util.h"
@@ -147,6 +148,7 @@ static void play(const struct gpu_model *model, uint32_t looks, struct refund_ca
       put(given[c].length_us);
     }
     print_card(card);
+    put((uint64_t)next_look_ns(card, &turns));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pace/fast.h"
+#include "refund/next_look.h"
 #include "refund/refund.h"
 #include "refund/turns.h"
 #include "regions.h"
@@ -13,7 +14,6 @@
 #define LAUNCH_NS (5 * US)
 #define RECORD_NS (2 * US)
 #define QUERY_NS 300
-#define TICK_NS (5 * MS)
 #define NVML_NS (100 * MS)
 
 enum { EVENTS = 4096, WINDOWS = 10 };
@@ -207,6 +207,7 @@ static void look(struct refund_look *l, struct turn_look *t, int k) {
                             .share_permille = (uint32_t)c->tenant.permille,
                             .slot_count = c->usage.header.slot_high_water,
                             .raw_busy_ns = c->usage.devices[0].raw_busy_ns,
+                            .bucket_ns = c->usage.devices[0].bucket_ns,
                             .slots = c->usage.slots,
                             .rings = c->usage.rings};
   bool working = false;
@@ -219,8 +220,8 @@ static void look(struct refund_look *l, struct turn_look *t, int k) {
 
 static void node_body(int task) {
   (void)task;
-  for (;;) {
-    sim_advance(TICK_NS);
+  for (int64_t pause = NEXT_LOOK_SOON_NS;; pause = next_look_ns(w.card, &w.turns)) {
+    sim_advance(pause);
     struct refund_look looks[SIM_TENANTS];
     struct turn_look turn_looks[SIM_TENANTS];
     struct turn turns[SIM_TENANTS] = {{0, 0, 0}};

@@ -3,18 +3,27 @@ package io.vgpu.agent.refund;
 import io.vgpu.agent.shim.OpenContainer;
 import io.vgpu.agent.shim.UsageCopy;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /** One card's refunds, turns and figures over all its containers. Lane {@code regions}. */
 final class CardRefunds {
   private final RefundLedger ledger;
   private final TurnPlanner turns = new TurnPlanner();
   private final List<Tenant> tenants = new ArrayList<>();
-  private Map<OpenContainer, Integer> attended = Map.of();
   private long lastNs;
   private long lastOfAllNs;
+  private long nextNs;
+
+  // of the look that is being made, kept for the next one's
+  private final List<Tenant> present = new ArrayList<>();
+  private final List<UsageCopy> presentCopies = new ArrayList<>();
+  private final List<Look> looks = new ArrayList<>();
+  private final List<RefundLedger.@Nullable Account> accounts = new ArrayList<>();
+  private final List<TurnLook> turnLooks = new ArrayList<>();
 
   CardRefunds(GpuModel model) {
     this.ledger = new RefundLedger(model);
@@ -34,6 +43,11 @@ final class CardRefunds {
     return lastNs;
   }
 
+  /** When the next look should be. */
+  long nextNs() {
+    return nextNs;
+  }
+
   /** When the last look was for which every container was read anew. */
   long lastOfAllNs() {
     return lastOfAllNs;
@@ -43,14 +57,8 @@ final class CardRefunds {
     lastOfAllNs = nowNs;
   }
 
-  /** Whom the list of its containers was brought up to date with. */
-  Map<OpenContainer, Integer> attended() {
-    return attended;
-  }
-
   /** Brings the list of its containers up to date; {@code names} gives each a name of its own. */
   void attend(Map<OpenContainer, Integer> here, Names names) {
-    attended = here;
     tenants.removeIf(t -> here.getOrDefault(t.container(), -1) != t.device());
     here.forEach(
         (container, device) -> {
@@ -70,39 +78,44 @@ final class CardRefunds {
     void wake(OpenContainer container, int device);
   }
 
-  /** One look. {@code copies} has those containers whose usage could be opened. */
-  void look(
-      Map<OpenContainer, UsageCopy> copies, OptionalInt cardPermille, long nowNs, Waker waker) {
+  /** Gives a container's usage as of this look; null: it cannot be opened. */
+  interface Copies {
+    @Nullable UsageCopy of(OpenContainer container);
+  }
+
+  /** One look. */
+  void look(Copies copies, OptionalInt cardPermille, long nowNs, Waker waker) {
     lastNs = nowNs;
-    List<Tenant> present = tenants.stream().filter(t -> copies.containsKey(t.container())).toList();
-    ledger.look(present.stream().map(t -> t.look(copy(copies, t))).toList(), nowNs);
-    List<Tenant> known = new ArrayList<>();
-    List<RefundLedger.Account> accounts = new ArrayList<>();
-    List<TurnLook> turnLooks = new ArrayList<>();
-    for (Tenant t : present) {
-      ledger
-          .account(t.name())
-          .ifPresent(
-              account -> {
-                known.add(t);
-                accounts.add(account);
-                turnLooks.add(t.turnLook(copy(copies, t), account.longestSliceNs()));
-              });
+    present.clear();
+    presentCopies.clear();
+    looks.clear();
+    for (Tenant t : tenants) {
+      UsageCopy copy = copies.of(t.container());
+      if (copy != null) {
+        present.add(t);
+        presentCopies.add(copy);
+        looks.add(t.look(copy));
+      }
     }
-    List<Turn> given = turns.plan(turnLooks, nowNs);
-    for (int i = 0; i < known.size(); i++) {
-      Tenant t = known.get(i);
-      if (t.write(accounts.get(i), given.get(i), copy(copies, t), cardPermille.orElse(0), nowNs)) {
+    ledger.look(looks, nowNs);
+    turnLooks.clear();
+    accounts.clear();
+    for (int i = 0; i < present.size(); i++) {
+      RefundLedger.Account account = ledger.account(present.get(i).name());
+      accounts.add(account);
+      if (account != null) {
+        turnLooks.add(present.get(i).turnLook(presentCopies.get(i), account.longestSliceNs()));
+      }
+    }
+    Iterator<Turn> given = turns.plan(turnLooks, nowNs).iterator();
+    for (int i = 0; i < present.size(); i++) {
+      RefundLedger.Account account = accounts.get(i);
+      Tenant t = present.get(i);
+      if (account != null // else one too many
+          && t.write(account, given.next(), presentCopies.get(i), cardPermille.orElse(0), nowNs)) {
         waker.wake(t.container(), t.device());
       }
     }
-  }
-
-  private static UsageCopy copy(Map<OpenContainer, UsageCopy> copies, Tenant tenant) {
-    UsageCopy copy = copies.get(tenant.container());
-    if (copy == null) {
-      throw new IllegalStateException("no copy of " + tenant.container().owner());
-    }
-    return copy;
+    nextNs = nowNs + (isShared() ? NextLook.after(ledger, turns) : RefundRound.SLOW_NS);
   }
 }

@@ -22,6 +22,9 @@ final class ContainerLedger {
   int othersActive;
   int active;
   final long[] longestNs = new long[2]; // slice of this second and the one before
+  final long[] shortestNs = new long[2]; // of those for which something was refunded; 0: none
+  long bucketNs; // at this look, and what this look refunded
+  long sharePermille = 1;
   private long rawBusyNs;
 
   void begin(long newName, long newRawBusyNs) {
@@ -37,6 +40,8 @@ final class ContainerLedger {
     active = 0;
     longestNs[0] = 0;
     longestNs[1] = 0;
+    shortestNs[0] = 0;
+    shortestNs[1] = 0;
   }
 
   /** The process in a slot, from now on one of {@link #processes}. */
@@ -72,6 +77,8 @@ final class ContainerLedger {
             + SHARE_ADDED_PERMILLE;
     shareNs =
         Math.min(shareNs + passedNs * permille / Abi.PERMILLE_FULL, RefundLedger.SHARE_CAP_NS);
+    bucketNs = Math.clamp(look.bucketNs(), -RefundLedger.DEBT_MAX_NS, RefundLedger.DEBT_MAX_NS);
+    sharePermille = Math.clamp(look.sharePermille(), 1, Abi.PERMILLE_FULL);
   }
 
   /**
@@ -84,6 +91,39 @@ final class ContainerLedger {
     if (owed > 0) {
       ableNs = nowNs + Math.min(owed * Abi.PERMILLE_FULL / share, RefundLedger.DEBT_MAX_NS);
     }
+  }
+
+  /** Keeps what it had of a slice and was refunded of it. */
+  void hadOfSlice(long ownNs, long refundNs) {
+    longestNs[0] = Math.max(longestNs[0], ownNs);
+    if (refundNs > 0 && (shortestNs[0] == 0 || ownNs < shortestNs[0])) {
+      shortestNs[0] = ownNs;
+    }
+  }
+
+  void nextSecond() {
+    longestNs[1] = longestNs[0];
+    longestNs[0] = 0;
+    shortestNs[1] = shortestNs[0];
+    shortestNs[0] = 0;
+  }
+
+  /** Of about the last second's slices for which something was refunded; 0: none. */
+  long shortestSliceNs() {
+    if (shortestNs[0] == 0 || shortestNs[1] == 0) {
+      return Math.max(shortestNs[0], shortestNs[1]);
+    }
+    return Math.min(shortestNs[0], shortestNs[1]);
+  }
+
+  /** Whether a process of it has something in flight. */
+  boolean works() {
+    for (ProcessLedger p : processes) {
+      if (p.known && p.openSince != 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Slices of about the last second, without the neighbours' turns in them. */

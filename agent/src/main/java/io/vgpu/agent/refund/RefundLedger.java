@@ -3,7 +3,7 @@ package io.vgpu.agent.refund;
 import io.vgpu.agent.shim.Abi;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The refunds of one card: the Java side of {@code cuda-shim/src/refund/refund.c}, which says why;
@@ -33,6 +33,8 @@ public final class RefundLedger {
   private final ContainerLedger[] containers = new ContainerLedger[CONTAINERS];
   private final long[] dropped = new long[RefundDrop.values().length];
   private long lastNs;
+  private long passedNs; // between this look and the one before
+  private long posted; // most that one process had posted at this look
   private long secondNs;
   private long potNs; // wall time less what is charged
   private long accepted;
@@ -62,28 +64,30 @@ public final class RefundLedger {
   public void look(List<Look> looks, long nowNs) {
     long passed = lastNs == 0 ? POT_NS / 10 : Math.min(Math.max(nowNs - lastNs, 0), SECOND_NS);
     lastNs = nowNs;
+    passedNs = passed;
+    posted = 0;
     potNs = Math.min(potNs + passed, POT_NS);
     nextSecond(nowNs);
     forgetAbsent(looks);
     for (Look look : looks) {
-      Optional<ContainerLedger> found = findOrAdd(look.name(), look.rawBusyNs());
-      if (found.isEmpty()) {
+      ContainerLedger found = findOrAdd(look.name(), look.rawBusyNs());
+      if (found == null) {
         continue;
       }
-      found.get().refill(look, passed);
-      found.get().owe(look, nowNs);
+      found.refill(look, passed);
+      found.owe(look, nowNs);
       for (int k = 0; k < look.slotCount(); k++) {
-        readProcess(found.get(), look, k, nowNs);
+        readProcess(found, look, k, nowNs);
       }
     }
     settleAll(nowNs);
     countActive(nowNs);
   }
 
-  /** What a container has; empty: not known, or one too many. */
-  public Optional<Account> account(long name) {
-    return find(name)
-        .map(c -> new Account(c.refundNs, c.othersActive, c.active, c.longestSliceNs()));
+  /** What a container has; null: not known, or one too many. */
+  public @Nullable Account account(long name) {
+    ContainerLedger c = find(name);
+    return c == null ? null : new Account(c.refundNs, c.othersActive, c.active, c.longestSliceNs());
   }
 
   /** Processes that were active in the last 100 ms. */
@@ -125,27 +129,44 @@ public final class RefundLedger {
     return potNs;
   }
 
-  Optional<ContainerLedger> find(long name) {
+  /** Null: not known. */
+  @Nullable ContainerLedger find(long name) {
     for (ContainerLedger c : containers) {
       if (name != 0 && c.name == name) {
-        return Optional.of(c);
+        return c;
       }
     }
-    return Optional.empty();
+    return null;
   }
 
-  private Optional<ContainerLedger> findOrAdd(long name, long rawBusyNs) {
-    Optional<ContainerLedger> known = find(name);
-    if (known.isPresent()) {
+  /** For the next look: all there is room for, those without a name unused. */
+  ContainerLedger[] containers() {
+    return containers;
+  }
+
+  /** Between the last look and the one before. */
+  long passedNs() {
+    return passedNs;
+  }
+
+  /** Most that one process had posted at the last look. */
+  long posted() {
+    return posted;
+  }
+
+  /** Null: there are too many. */
+  private @Nullable ContainerLedger findOrAdd(long name, long rawBusyNs) {
+    ContainerLedger known = find(name);
+    if (known != null) {
       return known;
     }
     for (ContainerLedger c : containers) {
       if (c.name == 0) {
         c.begin(name, rawBusyNs);
-        return Optional.of(c);
+        return c;
       }
     }
-    return Optional.empty();
+    return null;
   }
 
   private void nextSecond(long nowNs) {
@@ -154,8 +175,7 @@ public final class RefundLedger {
     }
     secondNs = nowNs;
     for (ContainerLedger c : containers) {
-      c.longestNs[1] = c.longestNs[0];
-      c.longestNs[0] = 0;
+      c.nextSecond();
     }
   }
 
@@ -164,7 +184,10 @@ public final class RefundLedger {
       c.present = false;
     }
     for (Look look : looks) {
-      find(look.name()).ifPresent(c -> c.present = true);
+      ContainerLedger known = find(look.name());
+      if (known != null) {
+        known.present = true;
+      }
     }
     for (ContainerLedger c : containers) {
       if (!c.present) {
@@ -201,14 +224,16 @@ public final class RefundLedger {
 
   private void readRing(ContainerLedger c, ProcessLedger p, Look look, int k, long nowNs) {
     long head = look.head(k);
-    long posted = head - p.head;
-    if (posted == 0) {
+    long more = head - p.head;
+    if (more == 0) {
       return;
     }
+    boolean tooMany = Long.compareUnsigned(more, Abi.RING_ENTRIES) > 0;
+    posted = Math.max(posted, tooMany ? Abi.RING_ENTRIES : more);
     p.overdue = false;
-    if (Long.compareUnsigned(posted, Abi.RING_ENTRIES) > 0) {
+    if (tooMany) {
       drop(RefundDrop.HEAD);
-      if (Long.compareUnsigned(head, p.head) < 0 || Long.compareUnsigned(posted, UINT32_MAX) > 0) {
+      if (Long.compareUnsigned(head, p.head) < 0 || Long.compareUnsigned(more, UINT32_MAX) > 0) {
         p.head = head; // nonsense: begin anew at what it says
         return;
       }
@@ -222,44 +247,44 @@ public final class RefundLedger {
         }
         continue; // another ledger's
       }
-      Optional<RefundDrop> why = take(c, p, look, k, p.head, nowNs);
-      if (why.isPresent()) {
-        drop(why.get());
-      } else {
+      RefundDrop why = take(c, p, look, k, p.head, nowNs);
+      if (why == null) {
         accepted++;
+      } else {
+        drop(why);
       }
     }
   }
 
-  /** Empty if the interval counts. */
-  private Optional<RefundDrop> take(
+  /** Null if the interval counts. */
+  private @Nullable RefundDrop take(
       ContainerLedger c, ProcessLedger p, Look look, int k, long n, long nowNs) {
     long length = look.lengthNs(k, n);
     if (length == 0 || length > LENGTH_MAX_NS) {
-      return Optional.of(RefundDrop.LENGTH);
+      return RefundDrop.LENGTH;
     }
     long started = look.startNs(k, n);
     // compared before anything is added: it may be any number
     if (started > nowNs + look.offsetNs() + FUTURE_NS - length) {
-      return Optional.of(RefundDrop.FUTURE);
+      return RefundDrop.FUTURE;
     }
     if (started < nowNs + look.offsetNs() - WINDOW_NS - length) {
-      return Optional.of(RefundDrop.OLD);
+      return RefundDrop.OLD;
     }
     long start = started - look.offsetNs();
     long end = start + length;
     if (start < p.lastEnd) {
       if (p.lastEnd - start > TOUCH_NS || end <= p.lastEnd) {
-        return Optional.of(RefundDrop.ORDER);
+        return RefundDrop.ORDER;
       }
       start = p.lastEnd;
       length = end - start;
     }
     if (c.paidNs < length) {
-      return Optional.of(RefundDrop.UNPAID);
+      return RefundDrop.UNPAID;
     }
     if (c.shareNs <= 0) {
-      return Optional.of(RefundDrop.BEYOND);
+      return RefundDrop.BEYOND;
     }
     c.paidNs -= length;
     if (length <= model.wholeNs()) { // taken for its own until it is settled
@@ -269,7 +294,7 @@ public final class RefundLedger {
     }
     p.lastEnd = end;
     append(p, start, end);
-    return Optional.empty();
+    return null;
   }
 
   private void append(ProcessLedger p, long start, long end) {
@@ -376,8 +401,9 @@ public final class RefundLedger {
     long had = span.length() - refund;
     potNs = Math.max(potNs - had - nobodys, -POT_NS);
     c.shareNs = Math.max(c.shareNs - had, -SHARE_CAP_NS);
-    c.longestNs[0] = Math.max(c.longestNs[0], had);
+    c.hadOfSlice(had, refund);
     c.refundNs += refund;
+    c.bucketNs += refund;
     refundedNs += refund;
     settled++;
   }

@@ -13,29 +13,28 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * One round over all cards and containers of the node: reads {@code usage}, writes {@code load},
- * wakes sleepers (D9, D11, D23). Cards with two or more active processes are looked at in every
- * round, others only when {@link #SLOW_NS} have passed; so are, on every card, containers in which
- * no process has registered yet, since one that comes takes longer to its first kernel. Lane {@code
- * regions}.
+ * wakes sleepers (D9, D11, D23). Cards with two or more active processes are looked at when {@link
+ * NextLook} says, others when {@link #SLOW_NS} have passed; so are, on every card, containers in
+ * which no process has registered yet, since one that comes takes longer to its first kernel. Lane
+ * {@code regions}.
  */
 final class RefundRound {
   private static final Logger log = LoggerFactory.getLogger(RefundRound.class);
 
   static final long SLOW_NS = 100_000_000;
-  private static final long SLACK_NS = 2_000_000; // a timer's
+  static final long SLACK_NS = 2_000_000; // a timer's
 
   private final Map<GpuUuid, PhysicalGpu> gpus;
   private final CardSamples samples;
@@ -44,17 +43,12 @@ final class RefundRound {
   private final RefundMeters meters;
   private final Map<GpuUuid, CardRefunds> cards = new HashMap<>(); // no more than the node has
   private final Set<OpenContainer> unreadable = new HashSet<>();
-  private final List<Known> known = new ArrayList<>(); // in the order of the last round
-  private Map<GpuUuid, Map<OpenContainer, Integer>> byCard = Map.of();
+  private final List<Placed> placed = new ArrayList<>();
+  private Collection<OpenContainer> known = List.of(); // at the last round
   private long names;
 
-  /** A container as it was in the last round; it gets its cards after it is mapped. */
-  private record Known(OpenContainer container, List<DeviceLimits> devices) {
-    @SuppressWarnings("ReferenceEquality") // the same objects, or somebody changed them
-    boolean is(OpenContainer other) {
-      return container == other && devices == other.devices();
-    }
-  }
+  /** A card with containers. */
+  private record Placed(GpuUuid uuid, int index, CardRefunds refunds) {}
 
   /** {@code nanoTime}: CLOCK_MONOTONIC of the host. */
   RefundRound(
@@ -71,47 +65,42 @@ final class RefundRound {
     this.meters = meters;
   }
 
-  /** Returns whether any card is shared, so that the next round should be soon. */
-  boolean run(Collection<OpenContainer> containers) {
+  /** Returns after how many nanoseconds the next round should be. */
+  long run(Collection<OpenContainer> containers) {
     long now = nanoTime.getAsLong();
-    Map<GpuUuid, Map<OpenContainer, Integer>> byCard = placed(containers);
-    Map<OpenContainer, UsageCopy> copies = new IdentityHashMap<>();
-    boolean shared = false;
-    for (Map.Entry<GpuUuid, Map<OpenContainer, Integer>> entry : byCard.entrySet()) {
-      CardRefunds card =
-          cards.computeIfAbsent(entry.getKey(), uuid -> new CardRefunds(modelOf(uuid)));
-      if (card.isShared() || now - card.lastNs() >= SLOW_NS - SLACK_NS || card.lastNs() == 0) {
-        if (card.attended() != entry.getValue()) {
-          card.attend(entry.getValue(), () -> ++names);
-        }
+    place(containers);
+    long next = now + SLOW_NS;
+    for (Placed at : placed) {
+      CardRefunds card = at.refunds();
+      if (card.lastNs() == 0 || now >= card.nextNs() - SLACK_NS) {
         boolean all = !card.isShared() || now - card.lastOfAllNs() >= SLOW_NS - SLACK_NS;
-        entry.getValue().keySet().forEach(c -> copy(c, all, copies));
+        card.look(c -> copy(c, all, now), cardPermille(at.uuid()), now, this::wake);
         if (all) {
           card.lookedAtAll(now);
         }
-        card.look(copies, cardPermille(entry.getKey()), now, this::wake);
-        meters.count(indexOf(entry.getKey()), card.ledger());
+        meters.count(at.index(), card.ledger());
       }
-      shared |= card.isShared();
+      next = Math.min(next, card.nextNs());
     }
-    return shared;
+    return next - now;
   }
 
-  /** By card; the same maps as long as the same containers have the same cards. */
-  private Map<GpuUuid, Map<OpenContainer, Integer>> placed(Collection<OpenContainer> containers) {
-    boolean same = containers.size() == known.size();
-    Iterator<Known> before = known.iterator();
-    for (Iterator<OpenContainer> now = containers.iterator(); same && now.hasNext(); ) {
-      OpenContainer c = now.next();
-      same = before.next().is(c);
+  /** Nothing as long as the same containers have the same cards. */
+  @SuppressWarnings("ReferenceEquality") // that is what the collection's identity says
+  private void place(Collection<OpenContainer> containers) {
+    if (containers == known) {
+      return;
     }
-    if (!same) {
-      known.clear();
-      containers.forEach(c -> known.add(new Known(c, c.devices())));
-      byCard = byCard(containers);
-      unreadable.retainAll(containers);
-    }
-    return byCard;
+    known = containers;
+    placed.clear();
+    byCard(containers)
+        .forEach(
+            (uuid, here) -> {
+              CardRefunds card = cards.computeIfAbsent(uuid, u -> new CardRefunds(modelOf(u)));
+              card.attend(here, () -> ++names);
+              placed.add(new Placed(uuid, indexOf(uuid), card));
+            });
+    unreadable.retainAll(containers);
   }
 
   private static Map<GpuUuid, Map<OpenContainer, Integer>> byCard(
@@ -126,26 +115,22 @@ final class RefundRound {
     return byCard;
   }
 
-  /** At most once a round; a container whose file is short says nothing new, but stays known. */
-  private void copy(OpenContainer container, boolean all, Map<OpenContainer, UsageCopy> copies) {
-    if (copies.containsKey(container)) {
-      return;
-    }
+  /** Anew once a round; a container whose file is short says nothing new, but stays known. */
+  private @Nullable UsageCopy copy(OpenContainer container, boolean all, long nowNs) {
     try {
       UsageCopy usage = container.usage();
       if (!all && usage.nobodyCame()) {
-        copies.put(container, usage); // as it was
-        return;
+        return usage; // as it was
       }
-      boolean whole = usage.refresh();
-      copies.put(container, usage);
-      if (whole) {
-        unreadable.remove(container);
-      } else {
+      if (!usage.refresh(nowNs)) {
         complain(container, "shorter than it must be");
+      } else if (!unreadable.isEmpty()) {
+        unreadable.remove(container);
       }
+      return usage;
     } catch (IOException e) {
       complain(container, e.toString());
+      return null;
     }
   }
 

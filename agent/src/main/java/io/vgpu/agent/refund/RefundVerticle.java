@@ -13,15 +13,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs refund rounds on lane {@code regions}: every 5 ms while a card is shared by active
- * processes, every 100 ms otherwise (D23). Never more than one is under way; one that fails is said
- * once and tried again.
+ * Runs refund rounds on lane {@code regions}: while a card is shared by active processes as often
+ * as {@link NextLook} wants, every 5 to 20 ms, and every 100 ms otherwise (D23). Never more than
+ * one is under way; one that fails is said once and tried again.
  */
 public final class RefundVerticle extends VerticleBase {
   private static final Logger log = LoggerFactory.getLogger(RefundVerticle.class);
 
-  private static final long FAST_MS = 5;
-  private static final long SLOW_MS = RefundRound.SLOW_NS / 1_000_000;
+  private static final long NANOS_PER_MS = 1_000_000;
+  private static final long SLOW_MS = RefundRound.SLOW_NS / NANOS_PER_MS;
 
   private final RegionRounds regions;
   private final RefundRound round;
@@ -58,7 +58,7 @@ public final class RefundVerticle extends VerticleBase {
                 log.error("refund round failed", done.cause());
               }
               failing = done.failed();
-              next(done.succeeded() && done.result() ? FAST_MS : SLOW_MS);
+              next(done.succeeded() ? Math.max(done.result() / NANOS_PER_MS, 1) : SLOW_MS);
             });
   }
 }

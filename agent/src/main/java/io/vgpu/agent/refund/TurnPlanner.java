@@ -1,9 +1,8 @@
 package io.vgpu.agent.refund;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Turns for containers of one card that do not get through (cuda-shim.md 5.8): the Java side of
@@ -18,24 +17,29 @@ public final class TurnPlanner {
   private static final int SHORTEST_US = 20_000;
   private static final int LONGEST_US = 80_000;
   private static final long BACKLOG_NS = 120_000_000;
-  private static final long SAVED_NS = 4_000_000;
+  static final long SAVED_NS = 4_000_000;
   private static final long STEADY_NS = 2_000_000_000;
   private static final int LOOKS_MASK = 0xFFFFFF;
   private static final int LOOKS_AT_WORK = 22;
   private static final long END_NS = 500_000_000;
 
-  private final Map<Long, Member> members = new HashMap<>();
-  private Map<Long, Turn> given = Map.of();
+  private final List<Member> members = new ArrayList<>();
   private boolean on;
   private int periodUs;
   private long periodSinceNs;
 
   private static final class Member {
+    final long name;
+    Turn given = Turn.NONE; // at the last look, to know whose turn is running
     long backloggedSince; // 0: it is not
     long workedNs;
     long savedNs; // last with something saved up
     int atWork; // the last looks, a bit each
     int idleLooks;
+
+    Member(long name) {
+      this.name = name;
+    }
 
     boolean worksAlways() {
       return Integer.bitCount(atWork) >= LOOKS_AT_WORK;
@@ -51,17 +55,30 @@ public final class TurnPlanner {
     return on;
   }
 
+  /** Whether they are, or one who does not get through may soon need them. */
+  boolean press() {
+    if (on) {
+      return true;
+    }
+    for (Member m : members) {
+      if (m.backloggedSince != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** One look: a turn for each, in order; those beyond {@link #CONTAINERS} have none. */
   public List<Turn> plan(List<TurnLook> all, long nowNs) {
     List<TurnLook> looks = all.subList(0, Math.min(all.size(), CONTAINERS));
-    members.keySet().removeIf(name -> looks.stream().noneMatch(l -> l.name() == name));
+    forgetAbsent(looks);
     List<Boolean> takes = new ArrayList<>();
     int joined = 0;
     int taking = 0;
     boolean needed = false;
     boolean latency = false;
     for (TurnLook look : looks) {
-      Member m = members.computeIfAbsent(look.name(), n -> new Member());
+      Member m = memberOf(look.name());
       observe(m, look, nowNs);
       boolean joins = joins(m, nowNs);
       boolean takesOne = joins && m.idleLooks < IDLE_LOOKS;
@@ -72,12 +89,37 @@ public final class TurnPlanner {
       taking += takesOne ? 1 : 0;
     }
     on = joined >= 2 && needed && !latency;
-    given = Map.of();
+    for (Member m : members) {
+      m.given = Turn.NONE;
+    }
     if (!on || taking < 2) {
       periodUs = on ? periodUs : 0;
-      return all.stream().map(l -> Turn.NONE).toList();
+      return Collections.nCopies(all.size(), Turn.NONE);
     }
     return divide(all, looks, takes, nowNs);
+  }
+
+  private void forgetAbsent(List<TurnLook> looks) {
+    for (int i = members.size() - 1; i >= 0; i--) {
+      boolean present = false;
+      for (TurnLook look : looks) {
+        present |= look.name() == members.get(i).name;
+      }
+      if (!present) {
+        members.remove(i);
+      }
+    }
+  }
+
+  private Member memberOf(long name) {
+    for (Member m : members) {
+      if (m.name == name) {
+        return m;
+      }
+    }
+    Member added = new Member(name);
+    members.add(added);
+    return added;
   }
 
   private void observe(Member m, TurnLook look, long nowNs) {
@@ -98,8 +140,7 @@ public final class TurnPlanner {
     }
     if (look.working()) {
       m.idleLooks = 0;
-    } else if (m.idleLooks < IDLE_LOOKS
-        && given.getOrDefault(look.name(), Turn.NONE).runs(nowNs, longestUs(look))) {
+    } else if (m.idleLooks < IDLE_LOOKS && m.given.runs(nowNs, longestUs(look))) {
       m.idleLooks++;
     }
   }
@@ -124,7 +165,6 @@ public final class TurnPlanner {
     }
     periodUs = period(looks, weights, sum, nowNs);
     List<Turn> turns = new ArrayList<>();
-    Map<Long, Turn> next = new HashMap<>();
     long before = 0;
     for (int i = 0; i < all.size(); i++) {
       if (i >= weights.length || weights[i] == 0) {
@@ -136,9 +176,8 @@ public final class TurnPlanner {
       long to = periodUs * before / sum;
       Turn turn = new Turn(periodUs, (int) from, (int) (to - from));
       turns.add(turn);
-      next.put(all.get(i).name(), turn);
+      memberOf(all.get(i).name()).given = turn;
     }
-    given = next;
     return turns;
   }
 

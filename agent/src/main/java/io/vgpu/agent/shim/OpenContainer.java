@@ -81,9 +81,11 @@ public final class OpenContainer {
   /** What was last measured of its memory on a card, by this process or one before. */
   public DriverMemory memory(int device) {
     DriverMemory known = memory[device];
-    return known == null
-        ? load.read(device).map(DeviceLoad::memory).orElse(DriverMemory.NONE)
-        : known;
+    if (known == null) {
+      known = load.read(device).map(DeviceLoad::memory).orElse(DriverMemory.NONE);
+      memory[device] = known;
+    }
+    return known;
   }
 
   /** Keeps what was measured for who next writes {@code load}. */

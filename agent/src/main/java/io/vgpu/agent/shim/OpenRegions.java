@@ -14,12 +14,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The mapped {@code limits} and {@code load} of every container: the one place that changes them in
@@ -32,6 +32,7 @@ final class OpenRegions {
   private final ShimPaths paths;
   private final Consumer<Region> written;
   private final Map<Owner, OpenContainer> open = new HashMap<>();
+  private @Nullable List<OpenContainer> all;
   private Consumer<OpenContainer> lastLook = container -> {};
 
   /** {@code written} is told of every region that was changed in place. */
@@ -82,6 +83,7 @@ final class OpenRegions {
       }
     }
     mapped.attached(container, devices, writerEpoch);
+    all = null;
   }
 
   /** Whether {@code limits} holds exactly these entries. */
@@ -95,15 +97,21 @@ final class OpenRegions {
     }
   }
 
-  /** All that are mapped. */
+  /** All that are mapped; the same collection as long as they and their cards are the same. */
   Collection<OpenContainer> all() {
-    return Collections.unmodifiableCollection(open.values());
+    List<OpenContainer> known = all;
+    if (known == null) {
+      known = List.copyOf(open.values());
+      all = known;
+    }
+    return known;
   }
 
   /** Unmaps a container's files. */
   void close(Owner owner) throws IOException {
     lastLook(owner);
     OpenContainer mapped = open.remove(owner);
+    all = null;
     if (mapped != null) {
       mapped.close();
     }
@@ -129,6 +137,7 @@ final class OpenRegions {
               map(Region.LOAD, dir, arena),
               paths.usage(owner).resolve(Abi.USAGE_FILE));
       open.put(owner, mapped);
+      all = null;
       return mapped;
     } finally {
       if (!open.containsKey(owner)) {

@@ -8,8 +8,9 @@ import java.util.function.Function;
 /** Work over all attached containers at once, on lane {@code regions}. */
 public interface RegionRounds {
   /**
-   * Runs {@code work} on the lane; the containers are not to be kept beyond it. Fails at once when
-   * the lane is full.
+   * Runs {@code work} on the lane; the containers are not to be touched beyond it. The collection
+   * is the same as in the round before as long as the containers and their cards are the same.
+   * Fails at once when the lane is full.
    */
   <T> Future<T> round(Function<Collection<OpenContainer>, T> work);
 

@@ -18,11 +18,15 @@ public final class UsageCopy implements AutoCloseable {
   private static final int HEAD_BYTES = Abi.Usage.EXPORTS; // header and devices
 
   private final FileChannel file;
-  private final ByteBuffer head = buffer(HEAD_BYTES);
+  private final long[] chargedAtRings = new long[Abi.MAX_DEVICES];
+  private ByteBuffer head = buffer(HEAD_BYTES); // and the slots, at their place, once there are any
   private ByteBuffer slots = buffer(0);
   private ByteBuffer rings = buffer(0);
+  private int room; // slots that the buffers hold
   private int slotCount;
+  private int ringCount; // rings copied last
   private boolean whole; // refreshed, and nothing was missing
+  private long refreshedNs = Long.MIN_VALUE; // by one who names the time
 
   private UsageCopy(FileChannel file) {
     this.file = file;
@@ -43,31 +47,76 @@ public final class UsageCopy implements AutoCloseable {
   }
 
   /**
-   * Copies anew, slots before rings. False when the file is shorter than it must be: then there are
-   * no slots, and the device figures are those of the copy before.
+   * Copies anew, slots before rings. Rings only when something was charged since they were copied:
+   * what a process posts it charges right after, and what is not charged earns nothing. False when
+   * the file is shorter than it must be: then there are no slots, and the device figures are those
+   * of the copy before.
    */
   public boolean refresh() throws IOException {
+    int before = Math.min(slotCount, room);
     slotCount = 0;
     whole = false;
-    if (!read(head, HEAD_BYTES, 0)) {
+    // mostly there are as many slots as before, so that one call copies all of them
+    if (!read(head, bytesWith(before), 0)) {
       return false;
     }
-    int highWater = head.getInt(Abi.Header.SLOT_HIGH_WATER);
+    int highWater = highWater();
     int count =
         highWater < 0 || highWater > Abi.RING_SLOTS
             ? Abi.RING_SLOTS
             : highWater; // it may say anything
-    if (slots.capacity() < count * Abi.SLOT_BYTES) {
-      slots = buffer(count * Abi.SLOT_BYTES);
-      rings = buffer(count * Abi.RING_BYTES);
+    if (count > before) {
+      makeRoom(count);
+      if (!read(head, bytesWith(count), 0)) {
+        return false;
+      }
     }
-    if (!read(slots, count * Abi.SLOT_BYTES, Abi.SLOTS_OFFSET)
-        || !read(rings, count * Abi.RING_BYTES, Abi.RINGS_OFFSET)) {
-      return false;
+    if (count > ringCount || wasCharged()) {
+      ringCount = 0;
+      for (int i = 0; i < Abi.MAX_DEVICES; i++) {
+        chargedAtRings[i] = rawBusyNs(i);
+      }
+      if (!read(rings, count * Abi.RING_BYTES, Abi.RINGS_OFFSET)) {
+        return false;
+      }
+      ringCount = count;
     }
     slotCount = count;
     whole = true;
     return true;
+  }
+
+  /** The same, but only once for one time: who has several cards is asked for by each. */
+  public boolean refresh(long nowNs) throws IOException {
+    if (nowNs != refreshedNs) {
+      refreshedNs = nowNs;
+      return refresh();
+    }
+    return whole;
+  }
+
+  private static int bytesWith(int slots) {
+    return slots == 0 ? HEAD_BYTES : Abi.SLOTS_OFFSET + slots * Abi.SLOT_BYTES;
+  }
+
+  private void makeRoom(int count) {
+    if (count <= room) {
+      return;
+    }
+    head = buffer(bytesWith(count));
+    slots = head.slice(Abi.SLOTS_OFFSET, count * Abi.SLOT_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    rings = buffer(count * Abi.RING_BYTES);
+    ringCount = 0;
+    room = count;
+  }
+
+  private boolean wasCharged() {
+    for (int i = 0; i < Abi.MAX_DEVICES; i++) {
+      if (chargedAtRings[i] != rawBusyNs(i)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Whether the last copy was whole and said that no slot was ever used. */

@@ -6,6 +6,7 @@ import io.vgpu.agent.shim.Abi;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Objects;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -51,7 +52,7 @@ class RefundBoundsTest {
   }
 
   private static long refund(RefundLedger ledger, Tenant tenant) {
-    return ledger.account(tenant.name).orElseThrow().refundNs();
+    return Objects.requireNonNull(ledger.account(tenant.name)).refundNs();
   }
 
   @Property

@@ -56,7 +56,8 @@ class RefundRoundTest {
         List.of(gpu), new CardSamples(), new Futex(), () -> now, new RefundMeters(disk.meters()));
   }
 
-  private boolean look(long at) throws Exception {
+  /** After how long the next look should be. */
+  private long look(long at) throws Exception {
     now = at;
     return ContainersOnDisk.await(disk.shim().round(round::run));
   }
@@ -117,13 +118,15 @@ class RefundRoundTest {
   void aLongSliceIsRefundedForItsNeighboursInIt() throws Exception {
     Container brief = new Container(1, 1, limits(OTHER, 100), limits(CARD, 500));
     Container slow = new Container(2, 0, limits(CARD, 250));
-    assertThat(look(now)).isFalse();
+    assertThat(look(now)).isEqualTo(RefundRound.SLOW_NS);
 
     for (long at : new long[] {2_266_000, 5_407_000, 8_548_000}) {
       brief.post(T + at, 740);
     }
     slow.post(T, 10_540);
-    assertThat(look(T + 11_000_000)).as("shared: the next round is soon").isTrue();
+    assertThat(look(T + 11_000_000))
+        .as("shared: the next round is soon")
+        .isLessThanOrEqualTo(NextLook.CALM_NS);
 
     assertThat(slow.refundNs()).isEqualTo(3_240_000);
     assertThat(brief.refundNs()).isZero();
@@ -136,7 +139,9 @@ class RefundRoundTest {
         .contains("vgpu_refund_seconds_total{device_idx=\"7\"} 0.00324")
         .contains("vgpu_refund_intervals_total{device_idx=\"7\",result=\"settled\"} 4.0");
 
-    assertThat(look(T + 300_000_000)).as("nobody is active any more").isFalse();
+    assertThat(look(T + 300_000_000))
+        .as("nobody is active any more")
+        .isEqualTo(RefundRound.SLOW_NS);
     assertThat(slow.othersActive()).isZero();
   }
 
@@ -218,12 +223,12 @@ class RefundRoundTest {
     look(now);
     a.post(T + 1_000_000, 740);
     b.post(T + 2_000_000, 740);
-    assertThat(look(T + 5_000_000)).as("shared").isTrue();
-    look(T + 10_000_000);
+    assertThat(look(T + 5_000_000)).as("shared").isEqualTo(NextLook.CALM_NS);
+    look(T + 25_000_000);
 
-    newcomer.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.OPEN_SINCE_NS, T + 11_000_000, 8);
+    newcomer.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.OPEN_SINCE_NS, T + 31_000_000, 8);
     newcomer.usage(Abi.Header.SLOT_HIGH_WATER, 1, Integer.BYTES);
-    assertThat(look(T + 15_000_000)).isTrue();
+    assertThat(look(T + 45_000_000)).isEqualTo(NextLook.CALM_NS);
     assertThat(a.othersActive()).as("not read yet").isEqualTo(1);
     a.post(T + 90_000_000, 740);
     b.post(T + 92_000_000, 740);
@@ -232,7 +237,7 @@ class RefundRoundTest {
     assertThat(newcomer.othersActive()).isEqualTo(2);
 
     newcomer.usage(Abi.SLOTS_OFFSET + Abi.UsageSlot.OPEN_SINCE_NS, 0, 8);
-    look(T + 110_000_000);
+    look(T + 125_000_000);
     assertThat(a.othersActive()).as("from now on in every round").isEqualTo(1);
   }
 

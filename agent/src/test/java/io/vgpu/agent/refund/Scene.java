@@ -17,6 +17,7 @@ final class Scene {
   private final Bytes in;
   private final Bytes expected;
   private final GpuModel model;
+  private boolean inDebt;
 
   Scene(long seed, Bytes in, Bytes expected, GpuModel model) {
     this.random = new Random(seed);
@@ -94,6 +95,7 @@ final class Scene {
       containers.add(new Container(i + 1, random, processes));
     }
     boolean hostile = random.nextInt(3) == 0;
+    inDebt = random.nextBoolean();
     long now = random.nextLong(1_000_000_000L, 1_000_000_000_000L);
     for (int i = 0; i < looks; i++) {
       now += random.nextInt(20) == 0 ? random.nextInt(1_500_000_000) : random.nextInt(12_000_000);
@@ -125,7 +127,11 @@ final class Scene {
   private void write(Container c, long now, int processes, boolean hostile) {
     c.present = random.nextInt(50) != 0;
     c.bucket =
-        random.nextInt(10) == 0 ? random.nextLong() : random.nextLong(-1_000_000, 50_000_000);
+        random.nextInt(10) == 0
+            ? random.nextLong()
+            : inDebt
+                ? random.nextLong(-60_000_000, 3_000_000)
+                : random.nextLong(-1_000_000, 50_000_000);
     Bytes process = new Bytes();
     c.working = false;
     for (int p = 0; p < processes; p++) {
@@ -210,12 +216,11 @@ final class Scene {
       RefundLedger ledger, TurnPlanner turns, List<Container> containers, long now) {
     List<TurnLook> turnLooks = new ArrayList<>();
     for (Container c : containers) {
-      var found = ledger.find(c.name);
-      if (found.isEmpty()) {
+      ContainerLedger k = ledger.find(c.name);
+      if (k == null) {
         expected.u64(-1);
         continue;
       }
-      ContainerLedger k = found.get();
       expected.u64(k.refundNs);
       expected.u64(k.othersActive);
       expected.u64(k.active);
@@ -241,5 +246,6 @@ final class Scene {
     for (RefundDrop why : RefundDrop.values()) {
       expected.u64(ledger.dropped(why));
     }
+    expected.u64(NextLook.after(ledger, turns));
   }
 }
