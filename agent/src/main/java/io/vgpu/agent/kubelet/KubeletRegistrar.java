@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps one plugin registered with whichever kubelet runs (node-agent.md 2.2, identity-facts.md 3).
  *
- * <p>It looks at what is, every 50 ms, every 5 ms while nobody watches us, and whenever a
+ * <p>It looks at what is, every 200 ms, every 5 ms while nobody watches us, and whenever a
  * ListAndWatch stream opens or ends: is our socket file still there (the kubelet removes all at its
  * start, possibly after we bound), is {@code kubelet.sock} the one we registered at, does anybody
  * watch us. While a stream is open nothing is registered: the kubelet would disconnect the new
@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class KubeletRegistrar {
   private static final Logger log = LoggerFactory.getLogger(KubeletRegistrar.class);
-  private static final Duration LOOK = Duration.ofMillis(50);
+  private static final Duration LOOK = Duration.ofMillis(200);
 
   /**
    * While nobody watches us: a kubelet that starts without its checkpoint starts containers without
@@ -152,6 +152,9 @@ public final class KubeletRegistrar {
   private void look() {
     if (!socket.isPublished() && !listenAgain()) {
       return;
+    }
+    if (streams.any()) {
+      return; // the commonest case, and nothing else is to be seen to
     }
     SocketFile kubelet = SocketFile.of(kubeletSocket);
     if (kubelet == null || !wanted(kubelet)) {
