@@ -4,7 +4,9 @@ import io.vgpu.agent.measure.ScrapeBench;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -22,10 +24,10 @@ final class AgentBench {
     JsonNode measure(JsonMapper json) throws Exception;
   }
 
-  private static Map<String, Part> parts() {
+  private static Map<String, Part> parts(Predicate<String> wanted) {
     Map<String, Part> parts = new LinkedHashMap<>();
     parts.put("scrape", ScrapeBench::measure);
-    CrowdedNodeBench crowd = new CrowdedNodeBench();
+    CrowdedNodeBench crowd = new CrowdedNodeBench(wanted);
     for (String part : CrowdedNodeBench.PARTS) {
       parts.put(part, json -> crowd.part(json, part));
     }
@@ -44,8 +46,10 @@ final class AgentBench {
     ObjectNode machine = report.putObject("machine");
     machine.put("cpus", Runtime.getRuntime().availableProcessors());
     machine.put("java", System.getProperty("java.version", ""));
-    for (Map.Entry<String, Part> part : parts().entrySet()) {
-      if (wanted.isEmpty() || ("," + wanted + ",").contains("," + part.getKey() + ",")) {
+    Predicate<String> isWanted =
+        name -> wanted.isEmpty() || List.of(wanted.split(",", -1)).contains(name);
+    for (Map.Entry<String, Part> part : parts(isWanted).entrySet()) {
+      if (isWanted.test(part.getKey())) {
         report.set(part.getKey(), part.getValue().measure(JSON));
       }
     }

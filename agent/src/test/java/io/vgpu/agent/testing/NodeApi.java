@@ -17,13 +17,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An API server with one node and the pods bound to it, which a watch hears of, and that node's
- * kubelet's {@code /pods}; takes every write and keeps none. Loopback only.
+ * kubelet's {@code /pods}; takes every write, and keeps annotations and labels of pods. Loopback
+ * only.
  */
 final class NodeApi implements AutoCloseable {
   private final String node;
   private final LoopbackServer server;
   private final List<HttpServerResponse> watches = new CopyOnWriteArrayList<>();
   private final Map<String, JsonObject> pods = new ConcurrentSkipListMap<>();
+  private final Map<String, JsonObject> marks = new ConcurrentSkipListMap<>(); // by pod, as patched
 
   /** On TLS where there is a certificate. */
   NodeApi(Vertx vertx, String node, @Nullable KeyCertOptions certificate)
@@ -38,11 +40,16 @@ final class NodeApi implements AutoCloseable {
 
   /** From now on the pod is there, and is as this says. */
   void bind(JsonObject pod) {
+    JsonObject marked = marks.get(name(pod));
+    if (marked != null) {
+      pod.mergeIn(marked, true);
+    }
     tell(pods.put(name(pod), pod) == null ? "ADDED" : "MODIFIED", pod);
   }
 
   /** From now on it is not there. */
   void remove(String name) {
+    marks.remove(name);
     JsonObject gone = pods.remove(name);
     if (gone != null) {
       tell("DELETED", gone);
@@ -62,9 +69,12 @@ final class NodeApi implements AutoCloseable {
     return new JsonObject().put("type", type).put("object", pod).encode() + "\n";
   }
 
-  private void answer(HttpServerRequest request, String unusedBody) {
+  private void answer(HttpServerRequest request, String body) {
     String path = request.path();
     JsonObject present = pods.get(path.substring(path.lastIndexOf('/') + 1));
+    if (present != null && request.method() == HttpMethod.PATCH) {
+      mark(present, new JsonObject(body));
+    }
     boolean list = path.endsWith("/pods");
     if (list && "true".equals(request.getParam("watch"))) {
       watch(request);
@@ -84,6 +94,20 @@ final class NodeApi implements AutoCloseable {
     } else {
       send(request, 200, object(path.contains("/events") ? "Event" : "Status"));
     }
+  }
+
+  private void mark(JsonObject pod, JsonObject patch) {
+    JsonObject metadata = new JsonObject();
+    for (String field : List.of("annotations", "labels")) {
+      JsonObject value = patch.getJsonObject("metadata", new JsonObject()).getJsonObject(field);
+      if (value != null) {
+        metadata.put(field, value);
+      }
+    }
+    marks
+        .computeIfAbsent(name(pod), n -> new JsonObject())
+        .mergeIn(new JsonObject().put("metadata", metadata), true);
+    bind(pod.copy());
   }
 
   private void watch(HttpServerRequest request) {
