@@ -5,6 +5,9 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -15,7 +18,19 @@ import java.util.Optional;
 public final class CgroupPids {
   private static final int MAX_BYTES = 64 << 10;
 
+  // who has contexts is asked for several times a second, and what a text says never changes
+  private static final int MOST_KNOWN = 512;
+  private static final int LONGEST_KNOWN = 1 << 10; // nested containers may make them long
+
   private final Path procRoot;
+  private final Map<String, Optional<CgroupOwner>> known =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(16, 0.75f, true) {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, Optional<CgroupOwner>> oldest) {
+              return size() > MOST_KNOWN;
+            }
+          });
 
   /** {@code procRoot}: where the processes of the host are, as the driver counts them. */
   public CgroupPids(Path procRoot) {
@@ -26,7 +41,10 @@ public final class CgroupPids {
   public Optional<CgroupOwner> owner(int pid) {
     Path file = procRoot.resolve(Integer.toUnsignedString(pid)).resolve("cgroup");
     try (InputStream in = Files.newInputStream(file)) {
-      return CgroupFile.owner(new String(in.readNBytes(MAX_BYTES), StandardCharsets.UTF_8));
+      String text = new String(in.readNBytes(MAX_BYTES), StandardCharsets.UTF_8);
+      return text.length() > LONGEST_KNOWN
+          ? CgroupFile.owner(text)
+          : known.computeIfAbsent(text, CgroupFile::owner);
     } catch (IOException e) {
       return Optional.empty(); // it has ended
     }
