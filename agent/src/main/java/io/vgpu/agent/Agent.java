@@ -13,6 +13,7 @@ import io.vgpu.agent.config.AgentConfig;
 import io.vgpu.agent.config.AgentGate;
 import io.vgpu.agent.deviceplugin.Injection;
 import io.vgpu.agent.deviceplugin.ResponseFilter;
+import io.vgpu.agent.gpu.CardNotes;
 import io.vgpu.agent.gpu.CardSamples;
 import io.vgpu.agent.gpu.DriverInfo;
 import io.vgpu.agent.gpu.GpuDriver;
@@ -43,6 +44,7 @@ import io.vgpu.agent.metrics.CardSeries;
 import io.vgpu.agent.metrics.MetricsPage;
 import io.vgpu.agent.metrics.Series;
 import io.vgpu.agent.mps.MpsVerticle;
+import io.vgpu.agent.notes.Checkpoint;
 import io.vgpu.agent.posix.Futex;
 import io.vgpu.agent.posix.Mounts;
 import io.vgpu.agent.refund.RefundVerticle;
@@ -58,6 +60,7 @@ import io.vgpu.runtime.OpsVerticle;
 import io.vgpu.runtime.Shutdown;
 import io.vgpu.runtime.Version;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -80,6 +83,10 @@ public final class Agent {
   private static final Logger log = LoggerFactory.getLogger(Agent.class);
   private static final Duration STOP_STEP = Duration.ofSeconds(5);
   private static final Duration UNSERVED_PAUSE = Duration.ofSeconds(5);
+
+  /** Cards that nobody keeps awake take seconds to their first answer. */
+  private static final Duration CARD_ANSWERS = Duration.ofSeconds(10);
+
   private static final int FAILED = 1;
 
   /** What a sub-command runs (D12). */
@@ -152,11 +159,18 @@ public final class Agent {
     // first, so that probes are answered while a slow driver is asked
     deploy(vertx, ops(vertx));
     AgentConfig.Cards cards = config.cards();
-    GpuDriver driver =
-        NvmlGpuDriver.open(cards.containerDriverRoot(), cards.sysfsRoot(), System::nanoTime);
+    CardNotes remembered = remembered();
+    NvmlGpuDriver driver =
+        NvmlGpuDriver.open(
+            cards.containerDriverRoot(),
+            cards.sysfsRoot(),
+            System::nanoTime,
+            remembered.cards(),
+            CARD_ANSWERS);
     DriverInfo info = driver.info();
     List<PhysicalGpu> gpus = driver.discover();
     NodeGpus inventory = inventory(driver, gpus);
+    driver.silent().forEach(card -> inventory.markUnhealthy(card, CardWatch.SILENT));
     log.info(
         "cards found [cards: {}, driver: {}, cuda: {}]",
         gpus.size(),
@@ -173,12 +187,23 @@ public final class Agent {
         .register(new CardSeries(config.nodeName(), info, inventory, samples, System::nanoTime));
     if (role == Role.MONITOR) {
       new CardWatch(config, driver, inventory, samples, lanes, bus, meters, clock)
-          .start(v -> deploy(vertx, v), gpus, Optional.empty());
+          .start(v -> deploy(vertx, v), gpus, driver.silent(), Optional.empty());
       follow(vertx, inventory, bus, text -> {});
     } else {
       cards.mig().check(inventory.cards());
-      startPlugin(vertx, driver, info, gpus, partitioned, inventory, samples, lanes, bus);
+      startPlugin(
+          vertx, driver, info, gpus, remembered, partitioned, inventory, samples, lanes, bus);
     }
+  }
+
+  /** Who keeps notes knows the cards from before. */
+  private CardNotes remembered() throws IOException {
+    long boot = ShimFolders.bootIdHash();
+    return role == Role.PLUGIN ? CardNotes.read(cardNotes(), boot) : new CardNotes(boot, List.of());
+  }
+
+  private Path cardNotes() {
+    return config.shim().paths().managerDir().resolve("checkpoints/cards.json");
   }
 
   private OpsVerticle ops(Vertx vertx) {
@@ -258,9 +283,10 @@ public final class Agent {
 
   private void startPlugin(
       Vertx vertx,
-      GpuDriver driver,
+      NvmlGpuDriver driver,
       DriverInfo info,
       List<PhysicalGpu> gpus,
+      CardNotes remembered,
       List<PhysicalGpu> partitioned,
       NodeGpus inventory,
       CardSamples samples,
@@ -275,7 +301,8 @@ public final class Agent {
             new Mounts()::ensureTmpfs);
     GpuHealthVerticle health =
         new CardWatch(config, driver, inventory, samples, lanes, bus, meters, clock)
-            .start(v -> deploy(vertx, v), gpus, Optional.of(installed.bootIdHash()));
+            .start(
+                v -> deploy(vertx, v), gpus, driver.silent(), Optional.of(installed.bootIdHash()));
     ShimVerticle shim =
         new ShimVerticle(
             config.shim().paths(),
@@ -372,6 +399,9 @@ public final class Agent {
             () -> {
               ours.set(true);
               health.keepNotes();
+              new Checkpoint<>(cardNotes(), CardNotes.CODEC, lanes.files(), clock)
+                  .save(remembered.with(gpus))
+                  .onFailure(e -> log.warn("notes of cards not written [cause: {}]", e.toString()));
             }));
     if (ours.get()) { // not when it was told to end while it waited
       registration.start(

@@ -43,6 +43,11 @@ public final class ShimFolders {
     void ensure(Path folder, long bytes) throws IOException;
   }
 
+  /** Hash of the running kernel's boot id. */
+  public static long bootIdHash() throws IOException {
+    return BootId.current();
+  }
+
   /** Makes and checks everything; a failure names the path and what is wrong. */
   public static Installed prepare(ShimPaths paths, Path library, String version, TmpfsMount mount)
       throws IOException {

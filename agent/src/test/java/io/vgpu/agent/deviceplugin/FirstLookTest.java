@@ -8,7 +8,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(120)
 class FirstLookTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final Executor THREADS = r -> Thread.ofVirtual().start(r);

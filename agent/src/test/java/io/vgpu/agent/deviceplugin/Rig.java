@@ -29,6 +29,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -71,6 +74,10 @@ final class Rig {
   final Map<String, TestPod> pods = new ConcurrentHashMap<>();
 
   volatile boolean kubeletPortAnswers = true;
+
+  /** How far the machine's clock is off; tests let it jump. */
+  volatile Duration clockOff = Duration.ZERO;
+
   volatile boolean honor = true;
 
   /** Whether slots of cards are registered. */
@@ -176,8 +183,27 @@ final class Rig {
             registrations::release,
             files,
             meters,
-            Clock.systemUTC(),
+            clock(),
             System::nanoTime));
+  }
+
+  private Clock clock() {
+    return new Clock() {
+      @Override
+      public Instant instant() {
+        return Clock.systemUTC().instant().plus(clockOff);
+      }
+
+      @Override
+      public ZoneId getZone() {
+        return ZoneOffset.UTC;
+      }
+
+      @Override
+      public Clock withZone(ZoneId zone) {
+        return this;
+      }
+    };
   }
 
   /** By these strategies, with the machine's own device nodes that {@code exists} lets through. */

@@ -67,7 +67,9 @@ class FakeLedgerTest {
   void start() throws Exception {
     Files.copy(Built.shim("fake/libnvidia-ml.so.1"), root.resolve("libnvidia-ml.so.1"));
     Files.copy(Built.profile("8xH200.gpus"), root.resolve("fake.gpus"));
-    driver = NvmlGpuDriver.open(root, root.resolve("no-sysfs"), System::nanoTime);
+    driver =
+        NvmlGpuDriver.open(
+            root, root.resolve("no-sysfs"), System::nanoTime, List.of(), Duration.ofSeconds(60));
     List<PhysicalGpu> gpus = driver.discover();
     card = gpus.getFirst();
     disk = new ContainersOnDisk(Files.createDirectory(root.resolve("node")));

@@ -72,7 +72,10 @@ class SeriesTest {
   void start() throws Exception {
     Files.copy(Built.shim("fake/libnvidia-ml.so.1"), root.resolve("libnvidia-ml.so.1"));
     Files.writeString(root.resolve("fake.gpus"), NODE);
-    GpuDriver driver = counted(NvmlGpuDriver.open(root, root.resolve("no"), System::nanoTime));
+    GpuDriver driver =
+        counted(
+            NvmlGpuDriver.open(
+                root, root.resolve("no"), System::nanoTime, List.of(), Duration.ofSeconds(60)));
     NodeGpus gpus =
         new NodeGpus(
             driver.discover(),

@@ -12,10 +12,17 @@ import io.vgpu.model.GpuUuid;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,19 +44,64 @@ final class NvmlCards {
   /** A card and the library's handle of it. */
   record Found(PhysicalGpu gpu, Pointer handle, List<Pointer> migHandles) {}
 
-  /** Every card that answers; one that does not is left out, and said. */
-  List<Found> all() {
+  /**
+   * The cards that answered, by index, and the answers that are still waited for. One that answers
+   * with an error is in neither.
+   */
+  record Reading(List<Found> found, Map<Integer, CompletableFuture<Found>> silent) {}
+
+  /**
+   * Asks every card on a thread of its own: one whose driver call does not return must not keep the
+   * others from being served. One that answers with an error is left out, and said.
+   */
+  Reading all(Duration limit) {
     IntByReference count = new IntByReference();
     nvml.must(NvmlCall.COUNT, count);
-    List<Found> found = new ArrayList<>();
+    Map<Integer, CompletableFuture<Found>> asked = new TreeMap<>();
     for (int i = 0; i < Math.min(count.getValue(), MAX_CARDS); i++) {
-      try {
-        found.add(card(i, nvml.handle(NvmlCall.HANDLE_BY_INDEX, i)));
-      } catch (GpuDriverException | IllegalArgumentException e) {
-        log.warn("card left out, it cannot be read [index: {}, cause: {}]", i, e.getMessage());
-      }
+      asked.put(i, asked(i));
     }
-    return List.copyOf(found);
+    long end = System.nanoTime() + limit.toNanos();
+    List<Found> found = new ArrayList<>();
+    Map<Integer, CompletableFuture<Found>> silent = new TreeMap<>();
+    asked.forEach(
+        (index, answer) -> {
+          try {
+            found.add(answer.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS));
+          } catch (TimeoutException e) {
+            log.error(
+                "card does not answer, the others are served without it [index: {}, limit: {} s]",
+                index,
+                limit.toSeconds());
+            silent.put(index, answer);
+          } catch (ExecutionException e) {
+            log.warn(
+                "card left out, it cannot be read [index: {}, cause: {}]",
+                index,
+                e.getCause() == null ? e.toString() : e.getCause().getMessage());
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while the cards were read", e);
+          }
+        });
+    return new Reading(List.copyOf(found), silent);
+  }
+
+  private CompletableFuture<Found> asked(int index) {
+    CompletableFuture<Found> answer = new CompletableFuture<>();
+    // no pool: a thread that hangs in the driver is lost
+    Thread.ofPlatform()
+        .daemon()
+        .name("nvml-start-" + index)
+        .start(
+            () -> {
+              try {
+                answer.complete(card(index, nvml.handle(NvmlCall.HANDLE_BY_INDEX, index)));
+              } catch (GpuDriverException | IllegalArgumentException e) {
+                answer.completeExceptionally(e);
+              }
+            });
+    return answer;
   }
 
   private Found card(int index, Pointer device) {

@@ -14,10 +14,15 @@ import io.vgpu.model.GpuUuid;
 import io.vgpu.model.NodeTopology;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
@@ -30,21 +35,42 @@ public final class NvmlGpuDriver implements GpuDriver {
 
   private final NvmlLibrary nvml;
   private final List<NvmlCards.Found> cards;
-  private final Map<GpuUuid, Pointer> handles = new HashMap<>();
+  private final List<PhysicalGpu> discovered;
+  private final Map<GpuUuid, Pointer> handles = new ConcurrentHashMap<>();
+  private final Map<GpuUuid, CompletableFuture<NvmlCards.Found>> silent = new ConcurrentHashMap<>();
   private final NvmlEvents events;
   private final LongSupplier nanoTime;
 
-  private NvmlGpuDriver(NvmlLibrary nvml, Path sysfs, LongSupplier nanoTime) {
+  private NvmlGpuDriver(
+      NvmlLibrary nvml,
+      Path sysfs,
+      LongSupplier nanoTime,
+      List<PhysicalGpu> remembered,
+      Duration limit) {
     this.nvml = nvml;
     this.nanoTime = nanoTime;
-    this.cards = new NvmlCards(nvml, sysfs).all();
-    for (NvmlCards.Found c : cards) {
-      handles.put(c.gpu().uuid(), c.handle());
-      for (int i = 0; i < c.gpu().migDevices().size(); i++) {
-        handles.put(c.gpu().migDevices().get(i).uuid(), c.migHandles().get(i));
+    NvmlCards.Reading reading = new NvmlCards(nvml, sysfs).all(limit);
+    this.cards = reading.found();
+    cards.forEach(this::keep);
+    List<PhysicalGpu> known = new ArrayList<>(cards.stream().map(NvmlCards.Found::gpu).toList());
+    for (PhysicalGpu g : remembered) {
+      CompletableFuture<NvmlCards.Found> answer = reading.silent().get(g.index());
+      if (answer != null) {
+        known.add(g);
+        silent.put(g.uuid(), answer);
+        g.migDevices().forEach(m -> silent.put(m.uuid(), answer));
       }
     }
+    known.sort(Comparator.comparingInt(PhysicalGpu::index));
+    this.discovered = List.copyOf(known);
     this.events = new NvmlEvents(nvml, cards);
+  }
+
+  private void keep(NvmlCards.Found c) {
+    handles.put(c.gpu().uuid(), c.handle());
+    for (int i = 0; i < c.gpu().migDevices().size(); i++) {
+      handles.put(c.gpu().migDevices().get(i).uuid(), c.migHandles().get(i));
+    }
   }
 
   /**
@@ -52,20 +78,41 @@ public final class NvmlGpuDriver implements GpuDriver {
    *
    * @param sysfs where NUMA nodes of PCI slots are read
    * @param nanoTime a monotonic clock for samples
+   * @param remembered cards of this boot: one of these that does not answer now is discovered as it
+   *     was, see {@link #silent}
+   * @param limit how long a card may take to answer
    */
-  public static NvmlGpuDriver open(Path driverRoot, Path sysfs, LongSupplier nanoTime) {
-    return load(DriverRoot.library(driverRoot), sysfs, nanoTime);
+  public static NvmlGpuDriver open(
+      Path driverRoot,
+      Path sysfs,
+      LongSupplier nanoTime,
+      List<PhysicalGpu> remembered,
+      Duration limit) {
+    return load(DriverRoot.library(driverRoot), sysfs, nanoTime, remembered, limit);
   }
 
-  static NvmlGpuDriver load(String library, Path sysfs, LongSupplier nanoTime) {
+  static NvmlGpuDriver load(
+      String library,
+      Path sysfs,
+      LongSupplier nanoTime,
+      List<PhysicalGpu> remembered,
+      Duration limit) {
     NvmlLibrary nvml = new NvmlLibrary(library);
     nvml.must(NvmlCall.INIT);
     try {
-      return new NvmlGpuDriver(nvml, sysfs, nanoTime);
+      return new NvmlGpuDriver(nvml, sysfs, nanoTime, remembered, limit);
     } catch (GpuDriverException e) {
       nvml.code(NvmlCall.SHUTDOWN);
       throw e;
     }
+  }
+
+  /**
+   * Discovered cards, with their slices, that have not answered yet. A call on one waits until it
+   * does; its events are not watched.
+   */
+  public Set<GpuUuid> silent() {
+    return Set.copyOf(silent.keySet());
   }
 
   @Override
@@ -80,7 +127,7 @@ public final class NvmlGpuDriver implements GpuDriver {
 
   @Override
   public List<PhysicalGpu> discover() {
-    return cards.stream().map(NvmlCards.Found::gpu).toList();
+    return discovered;
   }
 
   @Override
@@ -107,11 +154,24 @@ public final class NvmlGpuDriver implements GpuDriver {
   }
 
   private Pointer handle(GpuUuid gpu, NvmlCall call) {
+    CompletableFuture<NvmlCards.Found> late = silent.get(gpu);
+    if (late != null) {
+      answered(late);
+      silent.remove(gpu);
+    }
     Pointer device = handles.get(gpu);
     if (device == null) {
       throw nvml.failure(call, NOT_FOUND);
     }
     return device;
+  }
+
+  private void answered(CompletableFuture<NvmlCards.Found> late) {
+    try {
+      keep(late.join());
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof GpuDriverException g ? g : e;
+    }
   }
 
   @Override

@@ -1,16 +1,21 @@
 package io.vgpu.agent.gpu.nvml;
 
+import io.vgpu.agent.gpu.PhysicalGpu;
 import io.vgpu.agent.testing.Built;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
 
 /**
  * A copy of the fake library with a profile beside it: a node of its own, whatever other tests have
  * loaded.
  */
 final class FakeNode {
+  static final Duration LONG = Duration.ofSeconds(60);
+
   private final Path directory;
 
   private FakeNode(Path directory) {
@@ -29,8 +34,13 @@ final class FakeNode {
   }
 
   NvmlGpuDriver open() {
+    return open(List.of(), LONG);
+  }
+
+  NvmlGpuDriver open(List<PhysicalGpu> remembered, Duration limit) {
     // an empty sysfs: the machine that runs the test may have cards at the same addresses
-    return NvmlGpuDriver.open(directory, directory.resolve("no-sysfs"), System::nanoTime);
+    return NvmlGpuDriver.open(
+        directory, directory.resolve("no-sysfs"), System::nanoTime, remembered, limit);
   }
 
   /** Appends a line to the control file. */

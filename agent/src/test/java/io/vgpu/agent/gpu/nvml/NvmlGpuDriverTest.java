@@ -206,7 +206,8 @@ class NvmlGpuDriverTest {
     Path slot = Files.createDirectories(sysfs.resolve("bus/pci/devices/0000:3b:00.0"));
     Files.writeString(slot.resolve("numa_node"), "3\n");
     try (NvmlGpuDriver driver =
-        NvmlGpuDriver.open(temporary.resolve("numa"), sysfs, System::nanoTime)) {
+        NvmlGpuDriver.open(
+            temporary.resolve("numa"), sysfs, System::nanoTime, List.of(), FakeNode.LONG)) {
       assertThat(driver.discover()).extracting(PhysicalGpu::numa).containsExactly(3, 1);
     }
   }
@@ -218,6 +219,31 @@ class NvmlGpuDriverTest {
             temporary.resolve("lost"), TWO + "fail nvmlDeviceGetUUID code=GPU_IS_LOST device=0\n");
     try (NvmlGpuDriver driver = node.open()) {
       assertThat(driver.discover()).extracting(g -> g.uuid().value()).containsExactly(B.value());
+    }
+  }
+
+  @Test
+  @DisplayName("a card whose driver hangs keeps nobody from starting, and is not forgotten")
+  void aCardThatDoesNotAnswerIsKnownFromBefore() throws IOException {
+    String hangs = TWO + "hang nvmlDeviceGetUUID ms=1500 count=1 device=1\n";
+    List<PhysicalGpu> before;
+    try (NvmlGpuDriver driver = FakeNode.of(temporary.resolve("well"), TWO).open()) {
+      before = driver.discover();
+      assertThat(driver.silent()).isEmpty();
+    }
+    FakeNode node = FakeNode.of(temporary.resolve("hangs"), hangs);
+    try (NvmlGpuDriver driver = node.open(before, Duration.ofMillis(300))) {
+      assertThat(driver.discover()).isEqualTo(before);
+      assertThat(driver.silent()).containsExactly(B);
+      assertThat(driver.topology().links().keySet()).containsExactly(0);
+      assertThat(driver.sample(A).gpu()).isEqualTo(A);
+      assertThat(driver.sample(B).gpu()).as("waits for the answer").isEqualTo(B);
+      assertThat(driver.silent()).isEmpty();
+    }
+    FakeNode first = FakeNode.of(temporary.resolve("first"), hangs);
+    try (NvmlGpuDriver driver = first.open(List.of(), Duration.ofMillis(300))) {
+      assertThat(driver.discover()).as("nobody knows its UUID").containsExactly(before.getFirst());
+      assertThatThrownBy(() -> driver.sample(B)).isInstanceOf(GpuDriverException.class);
     }
   }
 
@@ -281,7 +307,9 @@ class NvmlGpuDriverTest {
   @Test
   void aMissingOrBrokenLibraryIsNamed() throws IOException {
     assertThatThrownBy(
-            () -> NvmlGpuDriver.load("libno-such-thing.so.1", temporary, System::nanoTime))
+            () ->
+                NvmlGpuDriver.load(
+                    "libno-such-thing.so.1", temporary, System::nanoTime, List.of(), FakeNode.LONG))
         .isInstanceOf(GpuDriverException.class)
         .hasMessageContaining("libno-such-thing.so.1");
     FakeNode broken = FakeNode.of(temporary.resolve("broken"), "system nonsense\n");
