@@ -8,6 +8,7 @@ import io.vgpu.e2e.cluster.ClusterMain;
 import io.vgpu.e2e.cluster.ImagesMain;
 import io.vgpu.e2e.demo.DemoMain;
 import io.vgpu.e2e.demo.Tampering;
+import io.vgpu.e2e.faults.SoakMain;
 import io.vgpu.e2e.product.PodWayBench;
 import io.vgpu.e2e.scale.SchedulerScaleBench;
 import io.vgpu.runtime.Cli;
@@ -27,6 +28,7 @@ import picocli.CommandLine.Command;
       SchedulerScaleBench.class,
       BurstMain.class,
       UpgradeMain.class,
+      SoakMain.class,
       ImagesMain.class
     })
 public final class E2eMain {

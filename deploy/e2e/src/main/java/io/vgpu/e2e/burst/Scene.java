@@ -3,6 +3,7 @@ package io.vgpu.e2e.burst;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.vgpu.e2e.burst.Finding.Check;
+import io.vgpu.e2e.cluster.AuditLog;
 import io.vgpu.e2e.cluster.Await;
 import io.vgpu.e2e.cluster.Cluster;
 import io.vgpu.e2e.product.OurPart;
@@ -24,6 +25,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -57,6 +59,7 @@ public final class Scene implements AutoCloseable {
   private final List<String> names = new ArrayList<>();
   private Witness witness;
   private Optional<Long> checkpointLostAtMs = Optional.empty();
+  private List<AuditLog.Request> forgiven;
 
   /** The namespace is made if there is none. */
   public Scene(Cluster cluster, Product product, String namespace, PrintStream out) {
@@ -66,6 +69,7 @@ public final class Scene implements AutoCloseable {
     this.out = out;
     BurstRun.makeNamespace(client(), namespace);
     audit = cluster.auditLog().position();
+    forgiven = product.forbidden();
     killer = new Killer(cluster, product, elapsedMs);
     witness = new Witness(client(), namespace, history, elapsedMs);
     prints = new PrintCollector(cluster.paths().podLogs(), namespace, elapsedMs);
@@ -107,7 +111,7 @@ public final class Scene implements AutoCloseable {
     return count(p -> p.last().replaces().isPresent());
   }
 
-  private int count(java.util.function.Predicate<Incarnation> which) {
+  private int count(Predicate<Incarnation> which) {
     return Math.toIntExact(history.all().stream().filter(which).count());
   }
 
@@ -132,6 +136,11 @@ public final class Scene implements AutoCloseable {
         .forEach(p -> history.accept(p.last(), true, elapsedMs.getAsLong()));
   }
 
+  /** An API server that has just started forbids everything until it knows its roles. */
+  public void forgiveWhatWasForbidden() {
+    forgiven = product.forbidden();
+  }
+
   /** Whether every pod came to its end in time. */
   public boolean awaitSettled(Duration limit) {
     findings.addAll(director.awaitPlayed(PLAYED));
@@ -146,6 +155,15 @@ public final class Scene implements AutoCloseable {
           }
           return waiting.isEmpty();
         });
+  }
+
+  /** Whether every pod came to its end by now. */
+  public boolean settled() {
+    return waiting().isEmpty();
+  }
+
+  public String namespace() {
+    return namespace;
   }
 
   private List<String> waiting() {
@@ -177,8 +195,8 @@ public final class Scene implements AutoCloseable {
     findings.addAll(judge.bindings(BurstRun.bound(cluster, namespace, audit)));
     findings.addAll(
         new Succession(history, Set.of(), director.made(), director.forceDeleted()).check(names));
-    product
-        .forbidden()
+    product.forbidden().stream()
+        .filter(hole -> !forgiven.contains(hole))
         .forEach(hole -> findings.add(Finding.of(Check.RIGHTS, "the API server forbade " + hole)));
     if (sampler.idsCompared() == 0) {
       findings.add(run("the kubelet never listed a device: nothing compared"));

@@ -220,6 +220,13 @@ public final class Cluster implements AutoCloseable {
     return inNetns(List.of("busybox", "wget", "-q", "-T", "10", "-O", "-", url));
   }
 
+  /** Kills every process of every pod, as a loss of power does; containerd goes on. */
+  public void killContainers() {
+    for (long pid : Leftovers.podProcesses()) {
+      ProcessId.of(pid).ifPresent(p -> p.signal("KILL"));
+    }
+  }
+
   /** Imports an image archive (docker or OCI layout) into the node's containerd. */
   public void importImage(Path archive) {
     Startup.importImage(config, archive);

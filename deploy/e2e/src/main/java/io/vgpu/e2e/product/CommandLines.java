@@ -26,6 +26,14 @@ final class CommandLines {
     return cluster.paths().runDir().resolve("claim.key");
   }
 
+  Path managerDir() {
+    return cluster.paths().runDir().resolve("manager");
+  }
+
+  Path usageDir() {
+    return cluster.paths().runDir().resolve("usage");
+  }
+
   List<String> of(OurPart part, ProductConfig config) {
     return switch (part) {
       case EXTENDER -> extender(config);
@@ -102,9 +110,9 @@ final class CommandLines {
     line.add("--pod-resources-socket=" + cluster.paths().podResourcesSocket());
     line.add("--kubelet-endpoint=" + cluster.config().nodeIp() + ":10250");
     line.add("--kubelet-ca-file=" + cluster.paths().caCertificate());
-    line.add("--manager-dir=" + run.resolve("manager"));
-    line.add("--host-manager-dir=" + run.resolve("manager"));
-    line.add("--usage-dir=" + run.resolve("usage"));
+    line.add("--manager-dir=" + managerDir());
+    line.add("--host-manager-dir=" + managerDir());
+    line.add("--usage-dir=" + usageDir());
     line.add("--container-driver-root=" + run.resolve("driver-root"));
     line.add("--host-driver-root=" + run.resolve("driver-root"));
     line.add("--shim-library=" + checkout.shim("libvgpu-control.so"));

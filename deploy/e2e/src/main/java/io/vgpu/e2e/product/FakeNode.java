@@ -52,6 +52,7 @@ public final class FakeNode {
       }
       Files.createDirectories(cardsFolder(cluster));
       newCards(stateOf(cluster));
+      Files.deleteIfExists(controlOf(cluster));
       Files.copy(checkout.profile(profileName), profile, StandardCopyOption.REPLACE_EXISTING);
       Path dev = Files.createDirectories(root.resolve("dev"));
       node(dev.resolve("nvidiactl"), NVIDIA_MAJOR, CONTROL_MINOR);
@@ -90,6 +91,11 @@ public final class FakeNode {
 
   static Path profileOf(Cluster cluster) {
     return cardsFolder(cluster).resolve(PROFILE);
+  }
+
+  /** To which lines are appended while the node runs: errors, hangs, losses of cards. */
+  public static Path controlOf(Cluster cluster) {
+    return cardsFolder(cluster).resolve(PROFILE + ".control");
   }
 
   /** The cards: what {@code fake-gpu --state} reads from outside. */

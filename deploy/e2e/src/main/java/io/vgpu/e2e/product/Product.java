@@ -17,6 +17,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,8 @@ public final class Product {
   private ProductConfig config = ProductConfig.DEFAULT;
   private long auditBegan;
   private AgentRun agent = AgentRun.FIRST;
+  private Map<String, String> agentEnvironment = Map.of();
+  private List<String> agentPrefix = List.of();
 
   public Product(Cluster cluster, Checkout checkout) {
     this.cluster = cluster;
@@ -117,9 +120,31 @@ public final class Product {
    * Starts a dead part with the arguments of the present configuration; returns before it is ready.
    */
   public void startPart(OurPart part) {
-    List<String> command =
-        part == OurPart.AGENT ? commands.agent(config, agent.opsPort()) : commands.of(part, config);
-    cluster.startProcess(name(part), command, commands.environment(part));
+    if (part == OurPart.AGENT) {
+      List<String> command = new ArrayList<>(agentPrefix);
+      command.addAll(commands.agent(config, agent.opsPort()));
+      Map<String, String> environment = new HashMap<>(commands.environment(part));
+      environment.putAll(agentEnvironment);
+      cluster.startProcess(name(part), command, environment);
+    } else {
+      cluster.startProcess(name(part), commands.of(part, config), commands.environment(part));
+    }
+  }
+
+  /** What later starts of the agent add to its environment, and put before its command line. */
+  public void agentRunsWith(Map<String, String> environment, List<String> prefix) {
+    agentEnvironment = Map.copyOf(environment);
+    agentPrefix = List.copyOf(prefix);
+  }
+
+  /** The agent's {@code --manager-dir}. */
+  public Path managerDir() {
+    return commands.managerDir();
+  }
+
+  /** The agent's {@code --usage-dir}. */
+  public Path usageDir() {
+    return commands.usageDir();
   }
 
   /**
