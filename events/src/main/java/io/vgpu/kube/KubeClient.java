@@ -4,7 +4,6 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.vertx5.Vertx5HttpClientFactory;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vgpu.runtime.UsageException;
@@ -52,7 +51,7 @@ public final class KubeClient implements AutoCloseable {
     KubernetesClient client =
         new KubernetesClientBuilder()
             .withConfig(builder.build())
-            .withHttpClientFactory(new Vertx5HttpClientFactory(vertx))
+            .withHttpClientFactory(new LightTls(vertx))
             .build();
     return new KubeClient(vertx, client);
   }
@@ -97,7 +96,7 @@ public final class KubeClient implements AutoCloseable {
     }
     return new KubernetesClientBuilder()
         .withConfig(builder.build())
-        .withHttpClientFactory(new Vertx5HttpClientFactory(vertx))
+        .withHttpClientFactory(new LightTls(vertx))
         .build();
   }
 

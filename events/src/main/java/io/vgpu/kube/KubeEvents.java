@@ -1,8 +1,5 @@
 package io.vgpu.kube;
 
-import io.fabric8.kubernetes.api.model.EventBuilder;
-import io.fabric8.kubernetes.api.model.ObjectReference;
-import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.micrometer.core.instrument.Counter;
@@ -20,6 +17,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Writes Kubernetes events about pods and nodes, off every path that decides something: a bucket of
@@ -28,6 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class KubeEvents implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(KubeEvents.class);
+  private static final JsonMapper JSON = JsonMapper.builder().build();
   private static final int MAX_MESSAGE = 1024; // the API server refuses longer notes
   private static final String NODE_EVENTS = "default"; // as the kubelet's: a node has no namespace
   private static final int MAX_IN_FLIGHT = 64;
@@ -40,6 +40,16 @@ public final class KubeEvents implements AutoCloseable {
   private final TokenBucket bucket;
   private final Counter dropped;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  /** What an event tells of; a node's namespace is empty. */
+  private record About(String kind, String namespace, String name, String uid) {
+    void write(ObjectNode to) {
+      to.put("apiVersion", "v1").put("kind", kind).put("name", name).put("uid", uid);
+      if (!namespace.isEmpty()) {
+        to.put("namespace", namespace);
+      }
+    }
+  }
 
   /** Whether an event reports the expected or a fault. */
   public enum Type {
@@ -73,13 +83,7 @@ public final class KubeEvents implements AutoCloseable {
   /** Tells of a pod; returns at once. A failed write is logged, never thrown. */
   public void pod(PodRef pod, Type type, String reason, String message) {
     tell(
-        new ObjectReferenceBuilder()
-            .withApiVersion("v1")
-            .withKind("Pod")
-            .withNamespace(pod.namespace())
-            .withName(pod.name())
-            .withUid(pod.uid())
-            .build(),
+        new About("Pod", pod.namespace(), pod.name(), pod.uid()),
         pod.namespace(),
         type,
         reason,
@@ -91,21 +95,10 @@ public final class KubeEvents implements AutoCloseable {
    * kubectl describe node} looks for both.
    */
   public void node(String node, Type type, String reason, String message) {
-    tell(
-        new ObjectReferenceBuilder()
-            .withApiVersion("v1")
-            .withKind("Node")
-            .withName(node)
-            .withUid(node)
-            .build(),
-        NODE_EVENTS,
-        type,
-        reason,
-        message);
+    tell(new About("Node", "", node, node), NODE_EVENTS, type, reason, message);
   }
 
-  private void tell(
-      ObjectReference about, String namespace, Type type, String reason, String message) {
+  private void tell(About about, String namespace, Type type, String reason, String message) {
     if (!bucket.tryTake() || !inFlight.tryAcquire()) {
       dropped.increment();
       return;
@@ -119,17 +112,16 @@ public final class KubeEvents implements AutoCloseable {
     }
   }
 
-  private void written(
-      ObjectReference about, String namespace, Type type, String reason, String message) {
+  private void written(About about, String namespace, Type type, String reason, String message) {
     try {
       write(about, namespace, type, reason, message);
     } catch (KubernetesClientException | IllegalStateException e) {
       // illegal state: the client was closed meanwhile
       log.warn(
           "event not written [about: {} {}/{}, reason: {}, cause: {}]",
-          about.getKind(),
+          about.kind(),
           namespace,
-          about.getName(),
+          about.name(),
           reason,
           e.getMessage());
     } finally {
@@ -137,36 +129,29 @@ public final class KubeEvents implements AutoCloseable {
     }
   }
 
-  private void write(
-      ObjectReference about, String namespace, Type type, String reason, String message) {
+  private void write(About about, String namespace, Type type, String reason, String message) {
     String time =
         DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss'Z'")
             .withZone(ZoneOffset.UTC)
             .format(clock.instant());
-    client
-        .v1()
-        .events()
-        .inNamespace(namespace)
-        .resource(
-            new EventBuilder()
-                .withNewMetadata()
-                .withName(eventName(about.getName()))
-                .withNamespace(namespace)
-                .endMetadata()
-                .withInvolvedObject(about)
-                .withType(type.word)
-                .withReason(reason)
-                .withMessage(
-                    message.length() <= MAX_MESSAGE
-                        ? message
-                        : message.substring(0, MAX_MESSAGE - 1) + "…")
-                .withNewSource(component, null)
-                .withReportingComponent(component)
-                .withFirstTimestamp(time)
-                .withLastTimestamp(time)
-                .withCount(1)
-                .build())
-        .create();
+    ObjectNode event = JSON.createObjectNode();
+    event.put("apiVersion", "v1").put("kind", "Event");
+    event.putObject("metadata").put("name", eventName(about.name())).put("namespace", namespace);
+    about.write(event.putObject("involvedObject"));
+    event
+        .put("type", type.word)
+        .put("reason", reason)
+        .put(
+            "message",
+            message.length() <= MAX_MESSAGE ? message : message.substring(0, MAX_MESSAGE - 1) + "…")
+        .put("reportingComponent", component)
+        .put("firstTimestamp", time)
+        .put("lastTimestamp", time)
+        .put("count", 1)
+        .putObject("source")
+        .put("component", component);
+    // as text, there and back: objects of the client's model cost more than the request itself
+    client.raw("/api/v1/namespaces/" + namespace + "/events", "POST", event.toString());
   }
 
   private static String eventName(String of) {

@@ -1,13 +1,14 @@
 package io.vgpu.control.scheduler;
 
 import io.vgpu.control.cluster.ClusterSnapshot;
-import io.vgpu.control.cluster.NodeView;
 import io.vgpu.control.cluster.PodRequest;
 import io.vgpu.control.cluster.Standing;
+import io.vgpu.control.cluster.TopologyMode;
 import io.vgpu.control.packing.Left;
 import io.vgpu.control.scheduler.policy.AllocationPolicy;
 import io.vgpu.control.scheduler.topology.Alignment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
@@ -110,13 +111,8 @@ final class Shortlists {
 
   /** The fittest, and of those that are as fit as the last of them some in turn. */
   private Shortlist byTurns(PodRequest pod, Asked asked, int[] fitting, int wanted) {
-    int[] fitness = new int[fitting.length];
-    int level = Integer.MIN_VALUE;
-    for (int i = 0; i < fitting.length; i++) {
-      NodeView node = asked.known(fitting[i]);
-      fitness[i] = allocator.fitness(pod, node);
-      level = Math.max(level, fitness[i]);
-    }
+    int[] fitness = fitness(pod, asked, fitting);
+    int level = Arrays.stream(fitness).max().orElse(0);
     BitSet chosen = new BitSet();
     int[] alike = alike(fitting, fitness, level);
     while (chosen.cardinality() + alike.length <= wanted) {
@@ -140,6 +136,14 @@ final class Shortlists {
     return new Shortlist(chosen, wanted, wanted + " others were, by turns", next);
   }
 
+  private int[] fitness(PodRequest pod, Asked asked, int[] fitting) {
+    int[] fitness = new int[fitting.length];
+    if (pod.wishes().topology() != TopologyMode.NONE) {
+      Arrays.setAll(fitness, i -> allocator.fitness(pod, asked.known(fitting[i])));
+    }
+    return fitness;
+  }
+
   private static int[] alike(int[] fitting, int[] fitness, int level) {
     int[] alike = new int[fitting.length];
     int n = 0;
@@ -148,6 +152,6 @@ final class Shortlists {
         alike[n++] = fitting[i];
       }
     }
-    return java.util.Arrays.copyOf(alike, n);
+    return Arrays.copyOf(alike, n);
   }
 }
