@@ -51,7 +51,7 @@ public final class KubeClient implements AutoCloseable {
     KubernetesClient client =
         new KubernetesClientBuilder()
             .withConfig(builder.build())
-            .withHttpClientFactory(new LightTls(vertx))
+            .withHttpClientFactory(new LeanHttp(vertx))
             .build();
     return new KubeClient(vertx, client);
   }
@@ -96,7 +96,7 @@ public final class KubeClient implements AutoCloseable {
     }
     return new KubernetesClientBuilder()
         .withConfig(builder.build())
-        .withHttpClientFactory(new LightTls(vertx))
+        .withHttpClientFactory(new LeanHttp(vertx))
         .build();
   }
 
