@@ -29,8 +29,8 @@ import javax.net.ssl.SSLContext;
  * much. An API server without ChaCha20 takes what else it finds in the list.
  */
 final class LeanHttp extends Vertx5HttpClientFactory {
-  /** The most requests a second that we make, at 40 ms each. */
-  static final int CONNECTIONS = 16;
+  /** The most requests a second that we make, at 80 ms each. */
+  static final int CONNECTIONS = 32;
 
   LeanHttp(Vertx vertx) {
     super(vertx);

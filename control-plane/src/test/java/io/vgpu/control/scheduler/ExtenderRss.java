@@ -22,11 +22,16 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * {@code make bench-scheduler-memory}: the memory of the shipped process at 1 000 nodes and 2 000
- * pods, each of which it has filtered, scored and bound itself. The API server is in this process.
+ * pods, each of which it has filtered, scored and bound itself, and the processor time of that. The
+ * API server is in this process.
  */
 final class ExtenderRss {
   private static final int NODES = Integer.getInteger("bench.nodes", 1_000);
   private static final int PODS = Integer.getInteger("bench.pods", 2_000);
+
+  /** The first ones, which the JVM still learns from. */
+  private static final int COLD = 200;
+
   private static final long UP_WITHIN = TimeUnit.SECONDS.toNanos(60);
 
   private ExtenderRss() {}
@@ -54,13 +59,23 @@ final class ExtenderRss {
       try (SchedulerClient client = new SchedulerClient(port)) {
         await(client, extender);
         long started = rss(extender, "VmRSS");
-        for (int i = 0; i < PODS; i++) {
+        long cpuStarted = cpuMs(extender);
+        for (int i = 0; i < COLD; i++) {
           schedule(api, client, names, i);
         }
+        long cpuCold = cpuMs(extender);
+        for (int i = COLD; i < PODS; i++) {
+          schedule(api, client, names, i);
+        }
+        double cold = (double) (cpuCold - cpuStarted) / COLD;
+        double warm = (double) (cpuMs(extender) - cpuCold) / (PODS - COLD);
         ObjectNode row = ExtenderJson.JSON.createObjectNode();
         row.put("nodes", NODES).put("pods", api.bound().size());
         row.put("rss_started_mib", started >> 10).put("rss_mib", rss(extender, "VmRSS") >> 10);
         row.put("rss_peak_mib", rss(extender, "VmHWM") >> 10);
+        row.put("cpu_started_ms", cpuStarted).put("cold_pods", COLD);
+        row.put("cpu_ms_a_cold_pod", Math.round(cold * 100) / 100.0);
+        row.put("cpu_ms_a_warm_pod", Math.round(warm * 100) / 100.0);
         System.out.println(row);
       } finally {
         extender.destroy();
@@ -126,6 +141,10 @@ final class ExtenderRss {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
     }
     throw new IllegalStateException("the extender does not come up");
+  }
+
+  private static long cpuMs(Process process) {
+    return process.info().totalCpuDuration().orElseThrow().toMillis();
   }
 
   /** KiB. */
