@@ -72,7 +72,7 @@ bench-scheduler: ## how long filter and prioritize take, and pods a second end t
 	  io.vgpu.control.scheduler.SchedulerBench
 	@$(MAKE) bench-pods ARGS=
 
-bench-pods: build binaries ## the second half of bench-scheduler alone: real kube-scheduler and API server, 1000 simulated nodes (ARGS="--pods 500 --repeat 1")
+bench-pods: build binaries ## the second half of bench-scheduler alone: real kube-scheduler and API server, 1000 simulated nodes (ARGS="--pods 1500 --repeat 1")
 	@$(E2E) bench-scheduler --out build/bench/scheduler.json $(ARGS)
 
 bench-scheduler-memory: build ## what the extender's process has in memory at 1000 nodes and 2000 pods (ARGS="-Dbench.pods=500")
