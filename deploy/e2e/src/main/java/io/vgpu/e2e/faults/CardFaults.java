@@ -98,8 +98,9 @@ final class CardFaults {
   }
 
   private static void hangs(Stage stage) throws IOException {
-    stage.driver("hang " + CALL + " ms=15000 count=1 device=2");
+    stage.driver("hang " + CALL + " ms=15000 device=2");
     awaitHealthy(stage, CARDS - 1);
+    stage.driver("clear"); // the call that hangs goes on hanging
     stage.pods(2);
     stage.awaitBegun(2);
     awaitHealthy(stage, CARDS);

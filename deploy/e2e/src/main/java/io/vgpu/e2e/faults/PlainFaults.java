@@ -149,7 +149,8 @@ final class PlainFaults {
         () -> stage.standing().missingFiles(stage.product()).isEmpty());
     stage.startKubelet();
     stage.product().awaitReady(OurPart.AGENT);
-    stage.standing().awaitAsClaimed();
+    stage.standing().awaitStartedAnew();
+    stage.product().awaitCards();
     stage.pods(4);
   }
 }

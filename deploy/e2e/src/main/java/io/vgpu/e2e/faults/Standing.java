@@ -99,6 +99,20 @@ final class Standing {
     known = ids();
   }
 
+  /** The same, of containers that are none of those that ran before. */
+  void awaitStartedAnew() {
+    Map<String, String> before = known;
+    Await.until(
+        "the standing containers to be started anew",
+        LIMIT,
+        () -> {
+          Map<String, String> now = ids();
+          return now.keySet().equals(before.keySet())
+              && now.values().stream().noneMatch(before::containsValue);
+        });
+    awaitAsClaimed();
+  }
+
   private static Container app(String name, int number, String then) {
     return VgpuPods.container(name, VgpuPods.limits(number, 5, 512), then);
   }
