@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 MVN := mvn -B -ntp -q -Dstyle.color=never
 E2E := bin/vgpu-e2e
 
-.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-pods bench-scheduler-memory bench-agent bench-upgrade bench-shim bench-shim-cpu test-old-shim test-gpu demo-gpu sim-shim images clean format soak-burst soak-agent fuzz prerequisites binaries jdk
+.PHONY: help build test demo cluster cluster-stop bench bench-packing bench-scheduler bench-pods bench-scheduler-memory bench-agent bench-upgrade bench-shim bench-shim-cpu test-old-shim test-gpu demo-gpu sim-shim images clean format soak-burst soak-agent soak-upgrade fuzz prerequisites binaries jdk
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -51,6 +51,9 @@ cluster-stop: ## stops it and leaves nothing behind
 
 soak-burst: build binaries ## 50 seeds of the burst test (SEEDS=n for another number)
 	@$(E2E) burst --seeds=$(or $(SEEDS),50)
+
+soak-upgrade: build binaries ## the agent is updated while a hundred pods are admitted: every pod must end with its claim
+	@$(MVN) verify -pl events,agent,control-plane,remote-pool,deploy/e2e -Dtest=NONE -Dit.test=UpgradeSoak -Dsurefire.failIfNoSpecifiedTests=false -Dfailsafe.failIfNoSpecifiedTests=false
 
 soak-agent: build binaries ## the agent's fault matrix, about half an hour, into build/soak/agent.json (ARGS="--only=REGEX --every=N")
 	@$(E2E) soak --out build/soak/agent.json $(ARGS)

@@ -55,7 +55,8 @@ class FaultMatrixDocTest {
               "kill without a word, the next one prepared",
               "`HandOverTest.afterOneThatDiedWithoutAWordTheNodeIsLookedAtFirst`"),
           List.of(
-              "update under a hundred pods", "`UpgradeIT.everyPodEndsWithItsClaimAcrossAnUpgrade`"),
+              "update under a hundred pods",
+              "`UpgradeSoak.everyPodEndsWithItsClaimAcrossAnUpgrade`"),
           List.of(
               "random kills of all parts in a burst",
               "`BurstIT.everyContainerHasExactlyItsClaimWithARotatingSeed`"),
